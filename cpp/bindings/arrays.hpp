@@ -1,0 +1,52 @@
+// NumPy arrays at the border of the core: borrowed on the way in, owned on the way out.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "graph/types.hpp"
+
+namespace graphtv::bindings {
+
+namespace nb = nanobind;
+
+// Contiguous read-only inputs. Bind them with .noconvert(): nanobind would otherwise turn an integer
+// array into a floating one silently; the Python layer owns all conversions.
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InEdges = nb::ndarray<const Vertex, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+std::span<const T> view(const In<T>& array) {
+    return {array.data(), array.size()};
+}
+
+inline EdgeList view(Vertex n_vertices, const InEdges& edges) {
+    return {n_vertices, {reinterpret_cast<const Edge*>(edges.data()), edges.shape(0)}};
+}
+
+// Hands the vector's memory to a NumPy array without a copy.
+template <class T>
+Out<T> to_numpy(std::vector<T>&& values) {
+    auto* owner = new std::vector<T>(std::move(values));
+    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(owner->data(), {owner->size()}, capsule);
+}
+
+// Called now and then by long loops that run without the GIL; throws on Ctrl-C.
+inline void check_signals() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+void bind_graph(nb::module_& m);
+void bind_decomposition(nb::module_& m);
+void bind_tv(nb::module_& m);
+
+}  // namespace graphtv::bindings

@@ -1,0 +1,7 @@
+#include "bindings/arrays.hpp"
+
+namespace graphtv::bindings {
+
+void bind_decomposition(nb::module_&) {}
+
+}  // namespace graphtv::bindings

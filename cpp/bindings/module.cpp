@@ -1,0 +1,8 @@
+#include "bindings/arrays.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "The C++ core of graphtv. Private: arguments are validated by the Python layer.";
+    graphtv::bindings::bind_graph(m);
+    graphtv::bindings::bind_decomposition(m);
+    graphtv::bindings::bind_tv(m);
+}

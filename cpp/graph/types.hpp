@@ -1,0 +1,29 @@
+// The words every folder of the core shares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace graphtv {
+
+// Indices are 32-bit: the border (Graph in Python) refuses graphs of 2^31 vertices or edges.
+// Counts that may exceed them, such as the 2m half-edges of an adjacency, are std::int64_t.
+using Vertex = std::int32_t;
+using EdgeIndex = std::int32_t;
+
+// An undirected edge with an arbitrarily fixed orientation: (∇u)_e = u[tail] - u[head].
+struct Edge {
+    Vertex tail;
+    Vertex head;
+};
+
+// A borrowed simple graph 𝒢 = (𝒱, ℰ): no loops, no parallel edges, ends in [0, n_vertices).
+struct EdgeList {
+    Vertex n_vertices;
+    std::span<const Edge> edges;
+
+    EdgeIndex size() const { return static_cast<EdgeIndex>(edges.size()); }
+};
+
+}  // namespace graphtv

@@ -1,0 +1,1 @@
+"""Certified total variation on weighted graphs."""

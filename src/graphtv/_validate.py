@@ -1,0 +1,135 @@
+"""Checks at the public border: every error names the argument and shows the offending value.
+
+Each function takes what the user gave and the argument's name, and returns exactly the type the
+core wants, so that the code behind never checks again.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+
+INDEX_LIMIT = 2**31 - 1
+"""Largest number of vertices or edges: the core's indices are 32-bit."""
+
+
+def as_count(value: Any, name: str, *, minimum: int = 0, maximum: int = INDEX_LIMIT) -> int:
+    """Return `value` as an int in [minimum, maximum]."""
+    if isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be an integer, got {value!r}") from None
+    if count < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {count}")
+    if count > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, got {count}")
+    return count
+
+
+def as_real(value: Any, name: str, *, minimum: float = -math.inf, strict: bool = False) -> float:
+    """Return `value` as a finite float, at least (if `strict`, above) `minimum`."""
+    array = as_floats(value, name)
+    if array.ndim != 0:
+        raise ValueError(f"{name} must be a number, got an array of shape {array.shape}")
+    real = float(array)
+    if real < minimum or (strict and real == minimum):
+        raise ValueError(f"{name} must be {'above' if strict else 'at least'} {minimum}, got {real}")
+    return real
+
+
+def as_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return value
+
+
+def as_floats(values: Any, name: str) -> Floats:
+    """Return `values` as a C-contiguous float64 array of finite numbers, of any shape.
+
+    Booleans, integers and floats of any width and byte order are taken; complex numbers, strings
+    and objects are not.
+    """
+    array = _as_array(values, name)
+    if array.dtype.kind not in "buif":
+        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    with np.errstate(over="ignore"):
+        floats = np.asarray(array, dtype=np.float64, order="C")
+    finite = np.isfinite(floats)
+    if not finite.all():
+        where = first_index(~finite)
+        raise ValueError(f"{name} must be finite, got {floats[where]} at {describe(where)}")
+    return floats
+
+
+def as_signal(values: Any, name: str, n_vertices: int) -> Floats:
+    """Return `values` as finite floats of shape (n_vertices,) or (n_vertices, C)."""
+    signal = as_floats(values, name)
+    if signal.ndim not in (1, 2) or signal.shape[0] != n_vertices:
+        raise ValueError(
+            f"{name} must have shape ({n_vertices},) or ({n_vertices}, C), got {signal.shape}"
+        )
+    return signal
+
+
+def as_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
+    """Return `values`, broadcast to `shape`, as finite nonnegative floats."""
+    weights = as_floats(values, name)
+    try:
+        weights = np.broadcast_to(weights, shape)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a number or have shape {shape}, got shape {weights.shape}"
+        ) from None
+    negative = weights < 0
+    if negative.any():
+        where = first_index(negative)
+        raise ValueError(f"{name} must not be negative, got {weights[where]} at {describe(where)}")
+    return np.ascontiguousarray(weights)
+
+
+def as_edges(values: Any, name: str, n_vertices: int) -> Indices:
+    """Return `values` as an (m, 2) array of vertices below `n_vertices`."""
+    array = _as_array(values, name)
+    if array.size == 0 and array.shape in ((0,), (0, 2), (1, 0)):
+        return np.empty((0, 2), dtype=np.int32)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"{name} must have shape (m, 2), got {array.shape}")
+    if array.dtype.kind not in "ui":
+        raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
+    if len(array) > INDEX_LIMIT:
+        raise ValueError(f"{name} must have at most {INDEX_LIMIT} rows, got {len(array)}")
+    outside = (array < 0) | (array >= n_vertices)
+    if outside.any():
+        row, column = first_index(outside)
+        raise ValueError(
+            f"{name} must lie in [0, {n_vertices}), got {array[row, column]} in row {row}"
+        )
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def first_index(mask: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Return the index of the first True in `mask`."""
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
+
+
+def describe(index: tuple[int, ...]) -> str:
+    """Return an index as a person would write it."""
+    return f"index {index[0] if len(index) == 1 else index}" if index else "the scalar"
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} must be an array: {error}") from None
+    return array
