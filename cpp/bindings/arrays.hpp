@@ -14,8 +14,8 @@ namespace graphtv::bindings {
 
 namespace nb = nanobind;
 
-// Contiguous read-only inputs. Bind them with .noconvert(): nanobind would otherwise turn an integer
-// array into a floating one silently; the Python layer owns all conversions.
+// Contiguous read-only inputs. Bind them with .noconvert(): nanobind would otherwise turn an
+// integer array into a floating one silently; the Python layer owns all conversions.
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using InEdges = nb::ndarray<const Vertex, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
