@@ -1,4 +1,8 @@
+#include <optional>
+#include <utility>
+
 #include "bindings/arrays.hpp"
+#include "decomposition/grid_recognition.hpp"
 #include "graph/simplify.hpp"
 
 namespace graphtv::bindings {
@@ -18,6 +22,21 @@ void bind_graph(nb::module_& m) {
                                   to_numpy(std::move(simple.weights)));
         },
         "n_vertices"_a, "edges"_a.noconvert(), "weights"_a.noconvert());
+
+    m.def(
+        "recognize_grid",
+        [](Vertex n_vertices, const InEdges& edges) -> nb::object {
+            std::optional<Grid> grid;
+            {
+                nb::gil_scoped_release release;
+                grid = recognize_grid(view(n_vertices, edges));
+            }
+            if (!grid) return nb::none();
+            const auto n_axes = grid->shape.size();
+            return nb::make_tuple(to_numpy(std::move(grid->shape)),
+                                  to_numpy(std::move(grid->coordinates), n_axes));
+        },
+        "n_vertices"_a, "edges"_a.noconvert());
 }
 
 }  // namespace graphtv::bindings
