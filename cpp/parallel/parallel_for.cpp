@@ -1,0 +1,140 @@
+#include "parallel/parallel_for.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+namespace graphtv {
+
+namespace {
+
+// One parallel_for on its way: tasks are handed out in order.
+struct Job {
+    const std::function<void(int, int)>& body;
+    const int n_tasks;
+    std::atomic<int> next{0};
+    std::mutex mutex{};
+    std::exception_ptr failure{};
+
+    void run(int worker) {
+        try {
+            for (int task; (task = next.fetch_add(1)) < n_tasks;) body(task, worker);
+        } catch (...) {
+            next = n_tasks;
+            const std::lock_guard lock(mutex);
+            if (!failure) failure = std::current_exception();
+        }
+    }
+};
+
+class Pool {
+  public:
+    Pool() = default;
+    Pool(const Pool&) = delete;
+    ~Pool() {
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_all();
+        for (auto& helper : helpers_) helper.join();
+    }
+
+    // Exclusive use of the helpers: false if somebody else has them.
+    bool try_acquire() { return !busy_.exchange(true); }
+    void release() { busy_ = false; }
+
+    void run(Job& job, int n_helpers) {
+        while (static_cast<int>(helpers_.size()) < n_helpers) {
+            const int worker = static_cast<int>(helpers_.size()) + 1;
+            helpers_.emplace_back([this, worker, seen = generation_] { help(worker, seen); });
+        }
+        {
+            const std::lock_guard lock(mutex_);
+            job_ = &job;
+            invited_ = working_ = n_helpers;
+            ++generation_;
+        }
+        wake_.notify_all();
+        job.run(0);
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, [this] { return working_ == 0; });
+    }
+
+  private:
+    void help(int worker, unsigned long seen) {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
+            if (stopping_) return;
+            seen = generation_;
+            if (worker > invited_) continue;
+            lock.unlock();
+            job_->run(worker);
+            lock.lock();
+            if (--working_ == 0) done_.notify_one();
+        }
+    }
+
+    std::atomic<bool> busy_{false};
+    std::mutex mutex_;
+    std::condition_variable wake_, done_;
+    std::vector<std::thread> helpers_;
+    Job* job_ = nullptr;
+    unsigned long generation_ = 0;
+    int invited_ = 0, working_ = 0;
+    bool stopping_ = false;
+};
+
+std::unique_ptr<Pool>& pool() {
+    static auto the_pool = std::make_unique<Pool>();
+#if defined(__unix__) || defined(__APPLE__)
+    // The threads of a forked parent do not exist in the child: forget them there.
+    [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] {
+        static_cast<void>(the_pool.release());
+        the_pool = std::make_unique<Pool>();
+    });
+#endif
+    return the_pool;
+}
+
+thread_local bool inside_parallel_for = false;
+
+}  // namespace
+
+int resolve_threads(int requested) {
+    if (requested > 0) return requested;
+#if defined(__linux__)
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+#endif
+    const unsigned available = std::thread::hardware_concurrency();
+    return available > 0 ? static_cast<int>(available) : 1;
+}
+
+void parallel_for(int n_tasks, int n_threads, const std::function<void(int, int)>& body) {
+    Job job{body, n_tasks};
+    const int n_helpers = (n_threads < n_tasks ? n_threads : n_tasks) - 1;
+    if (n_helpers <= 0 || inside_parallel_for || !pool()->try_acquire()) {
+        job.run(0);
+    } else {
+        inside_parallel_for = true;
+        pool()->run(job, n_helpers);
+        inside_parallel_for = false;
+        pool()->release();
+    }
+    if (job.failure) std::rethrow_exception(job.failure);
+}
+
+}  // namespace graphtv

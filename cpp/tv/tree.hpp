@@ -1,0 +1,90 @@
+// Exact total variation on the trees of a rooted forest (paper, Algorithm 1; Kolmogorov, Pock &
+// Rolinek 2016, Algorithm 2):
+//
+//     u = argmin ½ Σ c_i (u_i - f_i)² + Σ_e w_e |u_i - u_j|.
+//
+// Messages are derivatives of convex functions: nondecreasing, piecewise linear, kept as knots
+// (place, change of slope) sorted by place. A vertex adds its children's messages and its own line,
+// cuts the sum off at ±w, which removes knots at both ends and adds one at each, and remembers
+// where it cut: [low, high]. Back from the root, u_i is u_parent clipped to [low, high].
+//
+// Departures from the paper's source:
+// - A message is a few sorted runs instead of a heap. Adding a child appends its runs; two
+//   neighbouring runs are merged once the first is not much longer than the second. A
+//   knot then moves O(log n) times, O(n log n) in all on every tree; on the trees that occur,
+//   nearly every message is a single run.
+// - Memory is one array of 2n knots: the knots of a subtree live inside the interval of the Euler
+//   tour between entry and exit of its root, so that the two places every vertex may add are
+//   always free beside the runs of its children.
+// - An edge heavier than any flow it could carry is not cut off at all (its clip would only round
+// away
+//   the signal), and every tree is centred first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/rooted_forest.hpp"
+
+namespace graphtv {
+
+class TreeWorkspace {
+  public:
+    explicit TreeWorkspace(std::size_t largest_tree = 0) { reserve(largest_tree); }
+    void reserve(std::size_t largest_tree);
+    std::size_t n_bytes() const;
+
+  private:
+    friend class TreeMessages;
+    struct Knot {
+        double place;
+        double slope;  // gained from left to right
+    };
+    // Knots [begin, end) of the arena, sorted by place.
+    struct Run {
+        std::uint32_t begin, end;
+    };
+    struct Line {
+        double slope, intercept;
+    };
+    // A message on its way to the parent: runs from `first_run` up to the next message's.
+    struct Message {
+        Line left, right;  // beyond the outermost knots
+        std::uint32_t first_run;
+    };
+    struct Cut {
+        double low, high;
+    };
+    std::vector<Knot> knots_, scratch_;
+    std::vector<Run> runs_;
+    std::vector<Message> messages_;
+    std::vector<Cut> cuts_;
+};
+
+// Solves tree t of the forest; f and u are indexed by position in the forest. Vertex weights c are
+// nonnegative, or empty for ones.
+void tv_tree(const RootedForest& forest, Vertex t, std::span<const double> f,
+             std::span<const double> vertex_weights, std::span<double> u, TreeWorkspace& workspace);
+
+// Recomputes the value of every piece (connected vertices with equal u) of a solution from f and
+// the weights around it: the same minimiser, free of the rounding along the messages.
+class TreeRefinement {
+  public:
+    explicit TreeRefinement(std::size_t largest_tree) : sum_(largest_tree), size_(largest_tree) {}
+    void operator()(const RootedForest& forest, Vertex t, std::span<const double> f,
+                    std::span<double> u);
+
+  private:
+    std::vector<double> sum_, size_;
+};
+
+// Flow from each position to its parent over the edge's weight, in [-1, 1]: the dual variable p for
+// an edge directed towards the root, with Kᵀp = c (f - u) to rounding. Roots get 0. `delta` is
+// Huber's, or 0.
+void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> f,
+                  std::span<const double> vertex_weights, double delta, std::span<const double> u,
+                  std::span<double> p);
+
+}  // namespace graphtv
