@@ -1,10 +1,9 @@
-#include <nanobind/stl/vector.h>
-
 #include "bindings/arrays.hpp"
 #include "decomposition/linear_forests.hpp"
 #include "decomposition/matroid_partition.hpp"
 #include "decomposition/nested_forests.hpp"
 #include "decomposition/partition_profile.hpp"
+#include "graph/degeneracy.hpp"
 
 namespace graphtv::bindings {
 namespace {
@@ -24,6 +23,8 @@ void bind_ordered(nb::module_& m, const char* name, Partition partition, const c
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("order").noconvert(), doc);
 }
+
+Out<std::int32_t> copied(std::vector<std::int32_t> values) { return to_numpy(std::move(values)); }
 
 Out<Forest> traverse(Vertex n_vertices, const InEdges& edges, Traversal traversal) {
     std::vector<Forest> labels;
@@ -64,11 +65,28 @@ void bind_decomposition(nb::module_& m) {
         nb::arg("n_vertices"), nb::arg("edges").noconvert(),
         "Successive depth-first forests of what remains.");
 
+    m.def(
+        "degeneracy",
+        [](Vertex n_vertices, const InEdges& edges) {
+            nb::gil_scoped_release release;
+            return degeneracy(view(n_vertices, edges));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+        "The largest least degree of a subgraph.");
+
     nb::class_<PartitionProfile>(m, "PartitionProfile")
-        .def_prop_ro("edges", [](const PartitionProfile& p) { return p.edges; })
-        .def_prop_ro("trees", [](const PartitionProfile& p) { return p.trees; })
-        .def_prop_ro("longest", [](const PartitionProfile& p) { return p.longest; })
-        .def_prop_ro("max_degree", [](const PartitionProfile& p) { return p.max_degree; })
+        .def_prop_ro(
+            "edges", [](const PartitionProfile& p) { return copied(p.edges); },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "trees", [](const PartitionProfile& p) { return copied(p.trees); },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "longest", [](const PartitionProfile& p) { return copied(p.longest); },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "max_degree", [](const PartitionProfile& p) { return copied(p.max_degree); },
+            nb::rv_policy::automatic)
         .def_ro("cyclic", &PartitionProfile::cyclic)
         .def_ro("is_nested", &PartitionProfile::is_nested)
         .def_ro("n_spanning", &PartitionProfile::n_spanning);
