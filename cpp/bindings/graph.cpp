@@ -1,4 +1,8 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "bindings/arrays.hpp"
@@ -18,23 +22,24 @@ void bind_graph(nb::module_& m) {
                 nb::gil_scoped_release release;
                 simple = simplify(n_vertices, view(n_vertices, edges).edges, view(weights));
             }
-            return nb::make_tuple(to_numpy(std::move(simple.edges)),
-                                  to_numpy(std::move(simple.weights)));
+            return std::make_tuple(to_numpy(std::move(simple.edges)),
+                                   to_numpy(std::move(simple.weights)));
         },
         "n_vertices"_a, "edges"_a.noconvert(), "weights"_a.noconvert());
 
     m.def(
         "recognize_grid",
-        [](Vertex n_vertices, const InEdges& edges) -> nb::object {
+        [](Vertex n_vertices,
+           const InEdges& edges) -> std::optional<std::tuple<Out<Vertex>, OutMatrix<Vertex>>> {
             std::optional<Grid> grid;
             {
                 nb::gil_scoped_release release;
                 grid = recognize_grid(view(n_vertices, edges));
             }
-            if (!grid) return nb::none();
+            if (!grid) return std::nullopt;
             const auto n_axes = grid->shape.size();
-            return nb::make_tuple(to_numpy(std::move(grid->shape)),
-                                  to_numpy(std::move(grid->coordinates), n_axes));
+            return std::make_tuple(to_numpy(std::move(grid->shape)),
+                                   to_numpy(std::move(grid->coordinates), n_axes));
         },
         "n_vertices"_a, "edges"_a.noconvert());
 }

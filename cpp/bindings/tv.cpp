@@ -7,7 +7,8 @@ namespace graphtv::bindings {
 
 namespace {
 
-// Rows of a batch of chains, all of one length; one weight per edge and row, per edge, or one in all.
+// Rows of a batch of chains, all of one length; one weight per edge and row, per edge, or one in
+// all.
 using InRows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 Out<double> chain_rows(const InRows& signal, const InRows& weights, int n_threads) {

@@ -40,7 +40,8 @@ class HuberNewton {
         for (double& value : u_) value -= centre_;
         bool settled = false;
         for (int n_steps = 0; !settled; ++n_steps) {
-            if (n_steps == step_limit) throw std::runtime_error("Huber total variation did not settle");
+            if (n_steps == step_limit)
+                throw std::runtime_error("Huber total variation did not settle");
             classify();
             find_step();
             const double length = line_search();
@@ -93,7 +94,8 @@ class HuberNewton {
     }
 
     // The Newton step v - u, where v minimises the quadratic that the zones stand for:
-    // (C + Σ_quadratic w²/δ ∇_eᵀ∇_e) v = C f - Σ_linear ±w ∇_eᵀ, by elimination from leaves to root.
+    // (C + Σ_quadratic w²/δ ∇_eᵀ∇_e) v = C f - Σ_linear ±w ∇_eᵀ, by elimination from leaves to
+    // root.
     void find_step() {
         for (std::size_t i = 0; i < size_; ++i) {
             pivot_[i] = mass(i);

@@ -2,6 +2,7 @@
 
 from graphtv import gallery
 from graphtv.decomposition import ForestPartition, decompose
+from graphtv.exact import tv_chain, tv_forest
 from graphtv.graph import Graph
 from graphtv.grid import GridStructure, grid_graph, recognize_grid
 from graphtv.neighbours import knn_graph
@@ -15,4 +16,6 @@ __all__ = [
     "grid_graph",
     "knn_graph",
     "recognize_grid",
+    "tv_chain",
+    "tv_forest",
 ]

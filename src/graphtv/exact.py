@@ -1,0 +1,219 @@
+"""Exact total variation on chains and forests.
+
+On a graph without cycles the problem
+
+    min_u  ½ ‖u - f‖² + Σ_e h(ω_e (u_i - u_j)),    h = |·| or its Huber relaxation,
+
+is solved outright, in time proportional to n log n at worst. Every preconditioner made of forests
+calls these solvers once per forest and iteration.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats, as_count, as_floats, as_real, as_signal, as_weights
+from graphtv.graph import Graph
+
+__all__ = ["tv_chain", "tv_forest"]
+
+
+def tv_chain(
+    signal: Any, weights: Any, *, huber: float = 0.0, n_threads: int | None = None
+) -> Floats:
+    """Minimise total variation on a chain, exactly.
+
+    Parameters
+    ----------
+    signal : array_like, shape (..., n)
+        The signal f; every row along the last axis is a chain of its own.
+    weights : array_like
+        Weights of the edges between neighbours, not negative: a number, an array of shape
+        (n - 1,) for all chains, or of shape (..., n - 1) with a row per chain.
+    huber : float, optional
+        Width δ of the quadratic zone of the Huber penalty; 0 is total variation.
+    n_threads : int, optional
+        Threads that share the chains; all processors by default. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray
+        The minimiser, of the shape of `signal`.
+
+    Notes
+    -----
+    Linear time on every input, by a taut string [1]_ that looks ahead by scanning [2]_ where the
+    signal is noisy.
+
+    References
+    ----------
+    .. [1] P. L. Davies, A. Kovac, "Local extremes, runs, strings and multiresolution", Annals of
+       Statistics 29, 2001.
+    .. [2] L. Condat, "A direct algorithm for 1-D total variation denoising", IEEE Signal
+       Processing Letters 20, 2013.
+
+    Examples
+    --------
+    >>> tv_chain([0.0, 0.0, 3.0, 3.0], 1.0)
+    array([0.5, 0.5, 2.5, 2.5])
+    """
+    f = as_floats(signal, "signal")
+    if f.ndim == 0:
+        raise ValueError(f"signal must have at least one dimension, got the number {f}")
+    n_edges = max(f.shape[-1] - 1, 0)
+    w = _chain_weights(weights, (*f.shape[:-1], n_edges))
+    delta = as_real(huber, "huber", minimum=0.0)
+    threads = _as_threads(n_threads)
+    if f.size == 0 or n_edges == 0:
+        return f.copy()
+    scale = _scale(f, w, delta)
+    f, w, delta = f * scale, w * scale, delta * scale**2
+    rows = f.reshape(-1, f.shape[-1])
+    if delta == 0.0:
+        u = _core.tv_chain(rows, w.reshape(-1, w.shape[-1]), threads)
+    else:
+        u = _huber_chains(rows, np.broadcast_to(w, (*f.shape[:-1], n_edges)), delta, threads)
+    return u.reshape(f.shape) / scale
+
+
+@overload
+def tv_forest(
+    graph: Graph,
+    signal: Any,
+    return_dual: Literal[False] = False,
+    *,
+    huber: float = 0.0,
+    n_threads: int | None = None,
+) -> Floats: ...
+
+
+@overload
+def tv_forest(
+    graph: Graph,
+    signal: Any,
+    return_dual: Literal[True],
+    *,
+    huber: float = 0.0,
+    n_threads: int | None = None,
+) -> tuple[Floats, Floats]: ...
+
+
+def tv_forest(
+    graph: Graph,
+    signal: Any,
+    return_dual: bool = False,
+    *,
+    huber: float = 0.0,
+    n_threads: int | None = None,
+) -> Floats | tuple[Floats, Floats]:
+    """Minimise total variation on a graph without cycles, exactly.
+
+    Parameters
+    ----------
+    graph : Graph
+        A forest; a graph with a cycle is an error.
+    signal : array_like, shape (n,) or (n, C)
+        The signal f; columns are independent.
+    return_dual : bool, optional
+        Also return the dual variable.
+    huber : float, optional
+        Width δ of the quadratic zone of the Huber penalty; 0 is total variation.
+    n_threads : int, optional
+        Threads that share the trees; all processors by default. The result does not depend on it.
+
+    Returns
+    -------
+    u : ndarray, of the shape of `signal`
+        The minimiser.
+    p : ndarray, shape (m,) or (m, C)
+        Only with `return_dual`: the dual variable, |p| ≤ 1 and Kᵀp = f - u, the certificate that u
+        is optimal.
+
+    Notes
+    -----
+    Messages pass from the leaves to the root and values back [1]_. Huber's penalty is solved by
+    Newton's method for piecewise quadratic functions [2]_, started from the solution without it.
+
+    References
+    ----------
+    .. [1] V. Kolmogorov, T. Pock, M. Rolinek, "Total variation on a tree", SIAM Journal on Imaging
+       Sciences 9, 2016.
+    .. [2] K. Madsen, H. B. Nielsen, "Finite algorithms for robust linear regression", BIT 30, 1990.
+
+    Examples
+    --------
+    >>> star = Graph(4, [[0, 1], [0, 2], [0, 3]])
+    >>> tv_forest(star, [0.0, 3.0, 3.0, -3.0])
+    array([ 1.,  2.,  2., -2.])
+    """
+    if not isinstance(graph, Graph):
+        raise ValueError(f"graph must be a graphtv.Graph, got {type(graph).__name__}")
+    f = as_signal(signal, "signal", graph.n_vertices)
+    delta = as_real(huber, "huber", minimum=0.0)
+    threads = _as_threads(n_threads)
+    scale = _scale(f, graph.weights, delta)
+    f = f * scale
+    try:
+        forest = _core.ForestTV(
+            graph.n_vertices, graph.edges, graph.weights * scale, delta * scale**2
+        )
+    except ValueError as error:
+        raise ValueError(f"graph must be a forest: {error}") from None
+    columns = np.ascontiguousarray(f.reshape(graph.n_vertices, -1).T)
+    u = np.empty_like(columns)
+    p = np.empty((len(columns), graph.n_edges))
+    for column in range(len(columns)):
+        u[column] = forest.refine(
+            columns[column], forest.solve(columns[column], warm=False, n_threads=threads)
+        )
+        if return_dual:
+            p[column] = forest.dual(columns[column], u[column], graph.n_edges)
+    solution = u.T.reshape(f.shape) / scale
+    if return_dual:
+        return solution, p.T.reshape(graph.n_edges, *f.shape[1:])
+    return solution
+
+
+def _chain_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
+    """Return weights as a (1, 1), (1, n - 1) or (..., n - 1) array; `shape` is the largest form."""
+    array = as_floats(weights, "weights")
+    if array.ndim == 0:
+        return as_weights(array, "weights", ()).reshape(1, 1)
+    if array.shape == shape[-1:]:
+        return as_weights(array, "weights", shape[-1:]).reshape(1, -1)
+    if array.shape == shape:
+        return as_weights(array, "weights", shape)
+    raise ValueError(
+        f"weights must be a number or have shape {shape[-1:]} or {shape}, got shape {array.shape}"
+    )
+
+
+def _huber_chains(rows: Floats, weights: Floats, delta: float, threads: int) -> Floats:
+    """Solve each row by the forest solver: all chains together are one forest."""
+    n_rows, n = rows.shape
+    vertices = np.arange(rows.size, dtype=np.int32).reshape(n_rows, n)
+    edges = np.stack([vertices[:, :-1].ravel(), vertices[:, 1:].ravel()], axis=1)
+    used = weights.ravel() > 0
+    forest = _core.ForestTV(rows.size, edges[used], weights.ravel()[used], delta)
+    return forest.solve(rows.ravel(), warm=False, n_threads=threads)
+
+
+def _scale(signal: Floats, weights: Floats, delta: float) -> float:
+    """Return a power of two that keeps the solver's intermediate results finite.
+
+    The minimiser for (αf, αω, α²δ) is αu. Total variation needs this only where sums could
+    overflow; Huber's Newton steps square the signal, so it is always brought near 1.
+    """
+    largest = float(np.max(np.abs(signal), initial=0.0))
+    if delta == 0.0:
+        largest = max(largest, float(np.max(weights, initial=0.0)))
+        return 2.0**-200 if largest > 2.0**800 else 1.0
+    return 2.0 ** -math.frexp(largest)[1]
+
+
+def _as_threads(n_threads: int | None) -> int:
+    return 0 if n_threads is None else as_count(n_threads, "n_threads", minimum=1, maximum=1024)
