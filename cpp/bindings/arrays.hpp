@@ -21,6 +21,8 @@ using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using InEdges = nb::ndarray<const Vertex, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using OutMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
 template <class T>
 std::span<const T> view(const In<T>& array) {
@@ -37,6 +39,20 @@ Out<T> to_numpy(std::vector<T>&& values) {
     auto* owner = new std::vector<T>(std::move(values));
     nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Out<T>(owner->data(), {owner->size()}, capsule);
+}
+
+// The same for rows of `columns` numbers each.
+template <class T>
+OutMatrix<T> to_numpy(std::vector<T>&& values, std::size_t columns) {
+    auto* owner = new std::vector<T>(std::move(values));
+    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return OutMatrix<T>(owner->data(), {owner->size() / columns, columns}, capsule);
+}
+
+inline OutMatrix<Vertex> to_numpy(std::vector<Edge>&& edges) {
+    auto* owner = new std::vector<Edge>(std::move(edges));
+    nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::vector<Edge>*>(p); });
+    return OutMatrix<Vertex>(reinterpret_cast<Vertex*>(owner->data()), {owner->size(), 2}, capsule);
 }
 
 // Called now and then by long loops that run without the GIL; throws on Ctrl-C.

@@ -42,7 +42,9 @@ def as_real(value: Any, name: str, *, minimum: float = -math.inf, strict: bool =
         raise ValueError(f"{name} must be a number, got an array of shape {array.shape}")
     real = float(array)
     if real < minimum or (strict and real == minimum):
-        raise ValueError(f"{name} must be {'above' if strict else 'at least'} {minimum}, got {real}")
+        raise ValueError(
+            f"{name} must be {'above' if strict else 'at least'} {minimum}, got {real}"
+        )
     return real
 
 
@@ -82,19 +84,17 @@ def as_signal(values: Any, name: str, n_vertices: int) -> Floats:
 
 
 def as_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
-    """Return `values`, broadcast to `shape`, as finite nonnegative floats."""
+    """Return `values`, a number or an array of this very shape, as finite nonnegative floats."""
     weights = as_floats(values, name)
-    try:
-        weights = np.broadcast_to(weights, shape)
-    except ValueError:
+    if weights.ndim != 0 and weights.shape != shape:
         raise ValueError(
             f"{name} must be a number or have shape {shape}, got shape {weights.shape}"
-        ) from None
+        )
     negative = weights < 0
     if negative.any():
         where = first_index(negative)
         raise ValueError(f"{name} must not be negative, got {weights[where]} at {describe(where)}")
-    return np.ascontiguousarray(weights)
+    return weights if weights.shape == shape else np.full(shape, weights)
 
 
 def as_edges(values: Any, name: str, n_vertices: int) -> Indices:
@@ -108,9 +108,8 @@ def as_edges(values: Any, name: str, n_vertices: int) -> Indices:
         raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
     if len(array) > INDEX_LIMIT:
         raise ValueError(f"{name} must have at most {INDEX_LIMIT} rows, got {len(array)}")
-    outside = (array < 0) | (array >= n_vertices)
-    if outside.any():
-        row, column = first_index(outside)
+    if array.size and (array.min() < 0 or array.max() >= n_vertices):
+        row, column = first_index((array < 0) | (array >= n_vertices))
         raise ValueError(
             f"{name} must lie in [0, {n_vertices}), got {array[row, column]} in row {row}"
         )

@@ -1,0 +1,283 @@
+"""Weighted undirected graphs: the first step of the data's way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from graphtv import _core
+from graphtv._validate import (
+    INDEX_LIMIT,
+    Floats,
+    Indices,
+    as_count,
+    as_edges,
+    as_floats,
+    as_weights,
+    describe,
+    first_index,
+)
+
+if TYPE_CHECKING:
+    from graphtv.grid import GridStructure
+
+SYMMETRY_TOLERANCE = 8 * float(np.finfo(np.float64).eps)
+"""How far, relative to the larger, a_ij and a_ji may be apart in a symmetric matrix."""
+
+
+class Graph:
+    """An undirected graph 𝒢 = (𝒱, ℰ, ω) with positive edge weights.
+
+    It is simple after construction: self-loops are dropped, parallel edges (in either orientation)
+    are summed, and edges whose weight is zero are dropped. An edge stays where it first occurs,
+    with the orientation it has there, so a graph that is simple already has exactly the edges
+    given. Graphs are immutable.
+
+    Parameters
+    ----------
+    n_vertices : int
+        Number of vertices, below 2³¹. Vertices are 0, …, n_vertices - 1.
+    edges : array_like of int, shape (m, 2)
+        The ends of each edge, fewer than 2³¹ rows.
+    weights : float or array_like of float, shape (m,)
+        Finite nonnegative weights ω, one for all edges or one per edge.
+
+    Examples
+    --------
+    >>> graph = Graph(3, [[0, 1], [1, 2], [1, 0]], [1.0, 2.0, 3.0])
+    >>> graph.edges.tolist(), graph.weights.tolist()
+    ([[0, 1], [1, 2]], [4.0, 2.0])
+    """
+
+    _n_vertices: int
+    _edges: Indices
+    _weights: Floats
+    _grid: GridStructure | None
+
+    def __init__(self, n_vertices: int, edges: Any, weights: Any = 1.0) -> None:
+        n = as_count(n_vertices, "n_vertices")
+        given = as_edges(edges, "edges", n)
+        simple, sums = _core.simplify(n, given, as_weights(weights, "weights", (len(given),)))
+        if np.isinf(sums).any():
+            i, j = simple[int(np.argmax(sums))]
+            raise ValueError(f"weights must have a finite sum, got inf over the edges ({i}, {j})")
+        self._assign(n, simple, sums, None)
+
+    @classmethod
+    def _from_simple(
+        cls, n_vertices: int, edges: Indices, weights: Floats, grid: GridStructure | None = None
+    ) -> Self:
+        """Adopt arrays that are known to be a simple graph, without a check or a copy."""
+        graph = cls.__new__(cls)
+        graph._assign(n_vertices, edges, weights, grid)
+        return graph
+
+    def _assign(
+        self, n_vertices: int, edges: Indices, weights: Floats, grid: GridStructure | None
+    ) -> None:
+        edges.flags.writeable = False
+        weights.flags.writeable = False
+        self._n_vertices, self._edges, self._weights = n_vertices, edges, weights
+        # The lattice coordinates of the vertices, where the maker of the graph knows them: every
+        # edge joins lattice neighbours, but not all lattice neighbours need be joined.
+        self._grid = grid
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self._n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self._edges)
+
+    @property
+    def edges(self) -> Indices:
+        """The ends of each edge, shape (n_edges, 2), read-only."""
+        return self._edges
+
+    @property
+    def weights(self) -> Floats:
+        """The positive weights ω of the edges, shape (n_edges,), read-only."""
+        return self._weights
+
+    def gradient(self) -> sparse.csr_array:
+        """Return K = diag(ω)∇ as a sparse matrix.
+
+        Row e is ω_e (u_i - u_j) for ``edges[e] = (i, j)``.
+        """
+        m = self.n_edges
+        index = _index_type(2 * m)
+        entries = np.stack([self._weights, -self._weights], axis=1).ravel()
+        ends = self._edges.ravel().astype(index)
+        rows = np.arange(0, 2 * m + 1, 2, dtype=index)
+        gradient = sparse.csr_array((entries, ends, rows), shape=(m, self._n_vertices))
+        gradient.sort_indices()
+        return gradient
+
+    @classmethod
+    def from_sparse(cls, matrix: Any) -> Self:
+        """Make a graph of a symmetric matrix of weights.
+
+        Parameters
+        ----------
+        matrix : sparse array, sparse matrix or array_like, shape (n, n)
+            The entry a_ij is the weight of the edge between i and j. The diagonal is ignored,
+            explicit zeros are no edges. Where a_ij and a_ji differ by rounding alone (8 units of
+            the last place, as in a scaled matrix), the entry above the diagonal is taken.
+
+        Returns
+        -------
+        Graph
+            Its edges are (i, j) with i < j in lexicographic order.
+        """
+        given = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+        if given.ndim != 2 or given.shape[0] != given.shape[1]:
+            raise ValueError(f"matrix must be square, got shape {given.shape}")
+        if given.dtype.kind not in "buif":
+            raise ValueError(f"matrix must hold real numbers, got dtype {given.dtype}")
+        n = as_count(given.shape[0], "the number of rows of matrix")
+        entries = sparse.coo_array(given, dtype=np.float64)
+        off = entries.row != entries.col
+        entries = sparse.coo_array(
+            (entries.data[off], (entries.row[off], entries.col[off])), shape=(n, n)
+        )
+        entries.sum_duplicates()
+        values = entries.data
+        for bad, what in ((~np.isfinite(values), "finite"), (values < 0, "nonnegative")):
+            if bad.any():
+                (k,) = first_index(bad)
+                raise ValueError(
+                    f"matrix must be {what}, got {values[k]}"
+                    f" at {describe((int(entries.row[k]), int(entries.col[k])))}"
+                )
+        entries.eliminate_zeros()
+        _check_symmetric(entries.tocsr())
+        upper = sparse.triu(entries.tocsr(), 1, format="csr").tocoo()
+        edges = np.stack([upper.row, upper.col], axis=1)
+        return cls._from_simple(n, as_edges(edges, "matrix", n), as_floats(upper.data, "matrix"))
+
+    @classmethod
+    def from_networkx(cls, G: Any, weight: str | None = "weight") -> Self:
+        """Make a graph of an undirected NetworkX graph.
+
+        Parameters
+        ----------
+        G : networkx.Graph or networkx.MultiGraph
+            Vertex k is the k-th node of ``G.nodes``. Parallel edges are summed.
+        weight : str or None
+            Name of the edge attribute that holds the weight; an edge without it weighs 1, and so do
+            all edges if `weight` is None.
+        """
+        networkx = _import("networkx")
+        if not isinstance(G, networkx.Graph):
+            raise ValueError(f"G must be a networkx graph, got {type(G).__name__}")
+        if G.is_directed():
+            raise ValueError("G must be undirected, got a directed graph")
+        number = {node: k for k, node in enumerate(G.nodes)}
+        edges = [(number[i], number[j]) for i, j in G.edges()]
+        weights: Any = 1.0
+        if weight is not None and edges:
+            values = [value for _, _, value in G.edges(data=weight, default=1.0)]
+            weights = as_weights(values, f"the edge attribute {weight!r} of G", (len(edges),))
+        return cls(len(number), edges, weights)
+
+    @classmethod
+    def from_igraph(cls, G: Any, weight: str | None = "weight") -> Self:
+        """Make a graph of an undirected igraph graph.
+
+        Parameters
+        ----------
+        G : igraph.Graph
+            Vertices keep their numbers. Parallel edges are summed.
+        weight : str or None
+            Name of the edge attribute that holds the weight; an edge without it weighs 1, and so do
+            all edges if `weight` is None.
+        """
+        igraph = _import("igraph")
+        if not isinstance(G, igraph.Graph):
+            raise ValueError(f"G must be an igraph graph, got {type(G).__name__}")
+        if G.is_directed():
+            raise ValueError("G must be undirected, got a directed graph")
+        edges = G.get_edgelist()
+        weights: Any = 1.0
+        if weight is not None and edges and weight in G.es.attributes():
+            values = [1.0 if value is None else value for value in G.es[weight]]
+            weights = as_weights(values, f"the edge attribute {weight!r} of G", (len(edges),))
+        return cls(G.vcount(), edges, weights)
+
+    def to_sparse(self) -> sparse.csr_array:
+        """Return the symmetric matrix of weights."""
+        tails, heads = self._edges.astype(_index_type(2 * self.n_edges)).T
+        return sparse.coo_array(
+            (np.tile(self._weights, 2), (np.append(tails, heads), np.append(heads, tails))),
+            shape=(self._n_vertices, self._n_vertices),
+        ).tocsr()
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.Graph`` with nodes 0, …, n - 1 and the edge attribute ``weight``."""
+        G = _import("networkx").Graph()
+        G.add_nodes_from(range(self._n_vertices))
+        tails, heads = self._edges.T
+        triples = zip(tails.tolist(), heads.tolist(), self._weights.tolist(), strict=True)
+        G.add_weighted_edges_from(triples)
+        return G
+
+    def to_igraph(self) -> Any:
+        """Return an ``igraph.Graph`` with the edge attribute ``weight``."""
+        return _import("igraph").Graph(
+            n=self._n_vertices,
+            edges=self._edges.tolist(),
+            edge_attrs={"weight": self._weights.tolist()},
+        )
+
+    def __repr__(self) -> str:
+        return f"Graph({self.n_vertices} vertices, {self.n_edges} edges)"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same edges in the same order, with the same weights."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (
+            self._n_vertices == other._n_vertices
+            and np.array_equal(self._edges, other._edges)
+            and np.array_equal(self._weights, other._weights)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._n_vertices, self.n_edges))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = (self._n_vertices, self._edges, self._weights, self._grid)
+        return self._from_simple, state
+
+
+def _check_symmetric(matrix: sparse.csr_array) -> None:
+    """Raise unless `matrix`, of nonnegative entries, is symmetric up to rounding."""
+    transpose = matrix.T.tocsr()
+    excess = abs(matrix - transpose) - SYMMETRY_TOLERANCE * matrix.maximum(transpose)
+    if excess.nnz and excess.data.max() > 0:
+        excess = excess.tocoo()
+        (k,) = first_index(excess.data > 0)
+        i, j = int(excess.row[k]), int(excess.col[k])
+        raise ValueError(
+            f"matrix must be symmetric, got {matrix[i, j]} at {describe((i, j))}"
+            f" and {matrix[j, i]} at {describe((j, i))}"
+        )
+
+
+def _index_type(n_entries: int) -> type[np.signedinteger[Any]]:
+    """Return the integers that number the entries of a sparse matrix."""
+    return np.int32 if n_entries <= INDEX_LIMIT else np.int64
+
+
+def _import(module: str) -> Any:
+    """Import an optional package of graphs."""
+    try:
+        return __import__(module)
+    except ImportError as error:
+        message = f'{module} is not installed: pip install "graphtv[graphs]"'
+        raise ImportError(message) from error
