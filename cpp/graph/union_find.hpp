@@ -40,6 +40,8 @@ class UnionFind {
         return true;
     }
 
+    Vertex size(Vertex v) { return size_[static_cast<std::size_t>(find(v))]; }
+
   private:
     Vertex& at(Vertex v) { return parent_[static_cast<std::size_t>(v)]; }
 

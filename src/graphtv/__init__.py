@@ -1,6 +1,18 @@
 """Certified total variation on weighted graphs."""
 
+from graphtv import gallery
+from graphtv.decomposition import ForestPartition, decompose
 from graphtv.graph import Graph
 from graphtv.grid import GridStructure, grid_graph, recognize_grid
+from graphtv.neighbours import knn_graph
 
-__all__ = ["Graph", "GridStructure", "grid_graph", "recognize_grid"]
+__all__ = [
+    "ForestPartition",
+    "Graph",
+    "GridStructure",
+    "decompose",
+    "gallery",
+    "grid_graph",
+    "knn_graph",
+    "recognize_grid",
+]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,17 @@ def as_count(value: Any, name: str, *, minimum: int = 0, maximum: int = INDEX_LI
     if count > maximum:
         raise ValueError(f"{name} must be at most {maximum}, got {count}")
     return count
+
+
+def as_shape(shape: Any) -> tuple[int, ...]:
+    """Return the lengths of the axes of a grid, given as one or several."""
+    several = isinstance(shape, Sequence) or np.ndim(shape) > 0
+    lengths = tuple(
+        as_count(length, "shape", minimum=1) for length in (shape if several else [shape])
+    )
+    if not lengths:
+        raise ValueError("shape must have at least one axis, got ()")
+    return lengths
 
 
 def as_real(value: Any, name: str, *, minimum: float = -math.inf, strict: bool = False) -> float:
@@ -61,7 +73,7 @@ def as_floats(values: Any, name: str) -> Floats:
     Booleans, integers and floats of any width and byte order are taken; complex numbers, strings
     and objects are not.
     """
-    array = _as_array(values, name)
+    array = as_array(values, name)
     if array.dtype.kind not in "buif":
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}")
     with np.errstate(over="ignore"):
@@ -99,7 +111,7 @@ def as_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
 
 def as_edges(values: Any, name: str, n_vertices: int) -> Indices:
     """Return `values` as an (m, 2) array of vertices below `n_vertices`."""
-    array = _as_array(values, name)
+    array = as_array(values, name)
     if array.size == 0 and array.shape in ((0,), (0, 2), (1, 0)):
         return np.empty((0, 2), dtype=np.int32)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -126,7 +138,7 @@ def describe(index: tuple[int, ...]) -> str:
     return f"index {index[0] if len(index) == 1 else index}" if index else "the scalar"
 
 
-def _as_array(values: Any, name: str) -> NDArray[Any]:
+def as_array(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:

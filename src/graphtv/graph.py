@@ -12,6 +12,7 @@ from graphtv._validate import (
     INDEX_LIMIT,
     Floats,
     Indices,
+    as_array,
     as_count,
     as_edges,
     as_floats,
@@ -134,7 +135,7 @@ class Graph:
         Graph
             Its edges are (i, j) with i < j in lexicographic order.
         """
-        given = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+        given = matrix if sparse.issparse(matrix) else as_array(matrix, "matrix")
         if given.ndim != 2 or given.shape[0] != given.shape[1]:
             raise ValueError(f"matrix must be square, got shape {given.shape}")
         if given.dtype.kind not in "buif":
@@ -192,7 +193,8 @@ class Graph:
         Parameters
         ----------
         G : igraph.Graph
-            Vertices keep their numbers. Parallel edges are summed.
+            Vertices and edges keep their numbers, as far as no edge is summed or dropped;
+            orientations need not survive, since igraph keeps none.
         weight : str or None
             Name of the edge attribute that holds the weight; an edge without it weighs 1, and so do
             all edges if `weight` is None.

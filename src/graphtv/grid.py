@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import INDEX_LIMIT, Floats, Indices, as_count, as_floats, as_weights
+from graphtv._validate import INDEX_LIMIT, Floats, Indices, as_floats, as_shape, as_weights
 from graphtv.graph import Graph
 
 
@@ -59,7 +59,7 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
     >>> grid_graph((2, 3), weights=[1.0, 5.0]).edges.tolist()
     [[0, 3], [1, 4], [2, 5], [0, 1], [1, 2], [3, 4], [4, 5]]
     """
-    lengths = _as_shape(shape)
+    lengths = as_shape(shape)
     d = len(lengths)
     n = math.prod(lengths)
     if n > INDEX_LIMIT:
@@ -77,7 +77,9 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
     for axis, length in enumerate(lengths):
         # The grid seen as (axes before, this axis, axes after); the stride is the last length.
         before, after = math.prod(lengths[:axis]), math.prod(lengths[axis + 1 :])
-        coordinates.reshape(before, length, after, d)[..., axis] = np.arange(length)[:, None]
+        coordinates.reshape(before, length, after, d)[..., axis] = np.arange(
+            length, dtype=np.int32
+        )[:, None]
         lower = vertices.reshape(before, length, after)[:, :-1]
         ends = edges[start : start + lower.size].reshape(*lower.shape, 2)
         ends[..., 0] = lower
@@ -119,16 +121,6 @@ def recognize_grid(graph: Graph) -> GridStructure | None:
         return None
     shape, coordinates = found
     return GridStructure(tuple(shape.tolist()), coordinates)
-
-
-def _as_shape(shape: Any) -> tuple[int, ...]:
-    several = isinstance(shape, Sequence) or np.ndim(shape) > 0
-    lengths = tuple(
-        as_count(length, "shape", minimum=1) for length in (shape if several else [shape])
-    )
-    if not lengths:
-        raise ValueError("shape must have at least one axis, got ()")
-    return lengths
 
 
 def _n_grid_edges(shape: tuple[int, ...]) -> int:

@@ -1,0 +1,185 @@
+#include "decomposition/linear_forests.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "graph/union_find.hpp"
+
+namespace graphtv {
+namespace {
+
+// The paths of all linear forests. Only their ends matter: (u, v) closes a cycle in forest l if and
+// only if u and v are the two ends of one path of l.
+//
+// A vertex has an entry for each forest that has an edge at it: at most degree(v) of them, but with
+// numbers as large as any, since the leaf of a star may lie in its last forest. The entries are
+// kept in a hash table per vertex, all tables in one array.
+class LinearPaths {
+  public:
+    explicit LinearPaths(const EdgeList& graph) {
+        std::vector<std::uint32_t> degrees(static_cast<std::size_t>(graph.n_vertices));
+        for (const auto [tail, head] : graph.edges) {
+            ++degrees[static_cast<std::size_t>(tail)];
+            ++degrees[static_cast<std::size_t>(head)];
+        }
+        tables_.reserve(degrees.size());
+        std::size_t end = 0;
+        for (const std::uint32_t degree : degrees) {
+            // At most 4/5 full, and at least one slot stays empty to end a failing search.
+            const std::size_t slots = std::bit_ceil(std::size_t{degree} + degree / 4 + 1);
+            tables_.push_back({end, static_cast<std::uint32_t>(slots - 1)});
+            end += slots;
+        }
+        entries_.resize(end, {none, 0});
+    }
+
+    // The first forest from l on that stays linear with the edge (u, v).
+    Forest first_fit(Vertex u, Vertex v, Forest l) {
+        while (true) {
+            const Forest open = next_open(v, next_open(u, l));
+            if (open == l && !closes_cycle(u, v, l)) return l;
+            l = open == l ? l + 1 : open;
+        }
+    }
+
+    bool fits(Vertex u, Vertex v, Forest l) {
+        return next_open(u, l) == l && next_open(v, l) == l && !closes_cycle(u, v, l);
+    }
+
+    // Adds the edge (u, v) to forest l, which must stay linear.
+    void join(Vertex u, Vertex v, Forest l) {
+        const Vertex end_u = other_end(u, l);
+        const Vertex end_v = other_end(v, l);
+        if (u != end_u) close(u, l);
+        if (v != end_v) close(v, l);
+        entry(end_u, l) = {l, end_v};
+        entry(end_v, l) = {l, end_u};
+    }
+
+  private:
+    static constexpr Forest none = -1;
+
+    // For an end of a path of the forest: the path's other end. For a vertex inside a path:
+    // -1 - l', where all forests from this one up to l' - 1 have the vertex inside a path, too.
+    struct Entry {
+        Forest forest;
+        std::int32_t value;
+    };
+    struct Table {
+        std::size_t begin;
+        std::uint32_t mask;
+    };
+
+    // The entry of (v, l), or the empty slot where it would go.
+    Entry& entry(Vertex v, Forest l) {
+        const auto [begin, mask] = tables_[static_cast<std::size_t>(v)];
+        // Fibonacci hashing: the high bits of l times 2⁶⁴/φ spread any set of forests.
+        auto slot =
+            static_cast<std::uint32_t>((static_cast<std::uint64_t>(l) * 0x9E3779B97F4A7C15u) >> 32);
+        while (true) {
+            Entry& candidate = entries_[begin + (slot & mask)];
+            if (candidate.forest == l || candidate.forest == none) return candidate;
+            ++slot;
+        }
+    }
+
+    bool is_inside(const Entry& e) const { return e.forest != none && e.value < 0; }
+
+    // The first forest from l on in which v has fewer than two edges (path halving).
+    Forest next_open(Vertex v, Forest l) {
+        while (true) {
+            Entry& here = entry(v, l);
+            if (!is_inside(here)) return l;
+            l = -1 - here.value;
+            const Entry& next = entry(v, l);
+            if (is_inside(next)) here.value = next.value;
+        }
+    }
+
+    // The other end of the path that ends at v, v itself if it has no edge.
+    Vertex other_end(Vertex v, Forest l) {
+        const Entry& e = entry(v, l);
+        return e.forest == none ? v : e.value;
+    }
+
+    bool closes_cycle(Vertex u, Vertex v, Forest l) { return other_end(u, l) == v; }
+
+    void close(Vertex v, Forest l) { entry(v, l) = {l, -1 - (l + 1)}; }
+
+    std::vector<Table> tables_;
+    std::vector<Entry> entries_;
+};
+
+void place_by_first_fit(const EdgeList& graph, std::span<const EdgeIndex> order, Forest first,
+                        LinearPaths& paths, std::vector<Forest>& labels) {
+    for (const EdgeIndex e : order) {
+        const auto [tail, head] = graph.edges[static_cast<std::size_t>(e)];
+        const Forest l = paths.first_fit(tail, head, first);
+        paths.join(tail, head, l);
+        labels[static_cast<std::size_t>(e)] = l;
+    }
+}
+
+}  // namespace
+
+std::vector<Forest> first_fit_linear_forests(const EdgeList& graph,
+                                             std::span<const EdgeIndex> order) {
+    std::vector<Forest> labels(graph.edges.size());
+    LinearPaths paths(graph);
+    place_by_first_fit(graph, order, 0, paths, labels);
+    return labels;
+}
+
+std::vector<Forest> residual_linear_forests(const EdgeList& graph,
+                                            std::span<const EdgeIndex> order) {
+    std::vector<Forest> labels(graph.edges.size(), -1);
+    std::vector<EdgeIndex> remaining(order.begin(), order.end());
+    std::vector<EdgeIndex> spanning;
+    std::vector<EdgeIndex> refused;
+    std::vector<Vertex> degrees(static_cast<std::size_t>(graph.n_vertices));
+    LinearPaths paths(graph);
+
+    for (Forest l = 0; !remaining.empty(); ++l) {
+        const auto ends = [&](EdgeIndex e) { return graph.edges[static_cast<std::size_t>(e)]; };
+        const auto degree = [&](Vertex v) -> Vertex& {
+            return degrees[static_cast<std::size_t>(v)];
+        };
+        const auto take = [&](EdgeIndex e) {
+            paths.join(ends(e).tail, ends(e).head, l);
+            labels[static_cast<std::size_t>(e)] = l;
+        };
+
+        spanning.clear();
+        UnionFind trees(graph.n_vertices);
+        for (const EdgeIndex e : remaining) {
+            if (!trees.unite(ends(e).tail, ends(e).head)) continue;
+            spanning.push_back(e);
+            ++degree(ends(e).tail);
+            ++degree(ends(e).head);
+        }
+        for (const EdgeIndex e : spanning) {
+            if (degree(ends(e).tail) <= 2 && degree(ends(e).head) <= 2) take(e);
+        }
+        for (const EdgeIndex e : spanning) degree(ends(e).tail) = degree(ends(e).head) = 0;
+
+        refused.clear();
+        for (const EdgeIndex e : remaining) {
+            if (labels[static_cast<std::size_t>(e)] == l) continue;
+            if (paths.fits(ends(e).tail, ends(e).head, l)) {
+                take(e);
+            } else {
+                refused.push_back(e);
+            }
+        }
+        const auto taken = remaining.size() - refused.size();
+        if (20 * taken < remaining.size()) {
+            place_by_first_fit(graph, refused, l + 1, paths, labels);
+            break;
+        }
+        std::swap(remaining, refused);
+    }
+    return labels;
+}
+
+}  // namespace graphtv

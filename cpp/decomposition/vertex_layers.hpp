@@ -1,0 +1,40 @@
+// Places for what is kept per vertex and forest.
+//
+// In a nested partition the forests that have an edge at v are the first few, at most degree(v) of
+// them. The pairs (v, l) with l < degree(v) therefore suffice, Σ degree(v) = 2m in all, however
+// many forests there are. 2m < 2³², so a place fits 32 bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "graph/types.hpp"
+
+namespace graphtv {
+
+// The number of a forest in a partition.
+using Forest = std::int32_t;
+
+class VertexLayers {
+  public:
+    explicit VertexLayers(const EdgeList& graph)
+        : offsets_(static_cast<std::size_t>(graph.n_vertices) + 1) {
+        for (const auto [tail, head] : graph.edges) {
+            ++offsets_[static_cast<std::size_t>(tail) + 1];
+            ++offsets_[static_cast<std::size_t>(head) + 1];
+        }
+        for (std::size_t v = 1; v < offsets_.size(); ++v) offsets_[v] += offsets_[v - 1];
+    }
+
+    // The place of (v, l), valid for l < degree(v).
+    std::uint32_t operator()(Vertex v, Forest l) const {
+        return offsets_[static_cast<std::size_t>(v)] + static_cast<std::uint32_t>(l);
+    }
+    std::size_t size() const { return offsets_.back(); }
+
+  private:
+    std::vector<std::uint32_t> offsets_;
+};
+
+}  // namespace graphtv

@@ -1,0 +1,54 @@
+#include "graph/degeneracy.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "graph/adjacency.hpp"
+
+namespace graphtv {
+
+Vertex degeneracy(const EdgeList& graph) {
+    const Adjacency adjacency(graph);
+    const auto n = static_cast<std::size_t>(graph.n_vertices);
+    std::vector<Vertex> degrees(n);
+    Vertex largest = 0;
+    for (Vertex v = 0; v < graph.n_vertices; ++v) {
+        degrees[static_cast<std::size_t>(v)] = adjacency.degree(v);
+        largest = std::max(largest, adjacency.degree(v));
+    }
+    // The vertices sorted by current degree, as an array with the begin of each degree's block. A
+    // vertex loses a degree by trading places with the first of its block, which then shrinks.
+    std::vector<std::size_t> begins(static_cast<std::size_t>(largest) + 2);
+    for (const Vertex degree : degrees) ++begins[static_cast<std::size_t>(degree) + 1];
+    for (std::size_t d = 1; d < begins.size(); ++d) begins[d] += begins[d - 1];
+    std::vector<Vertex> sorted(n);
+    std::vector<std::size_t> places(n);
+    auto next = begins;
+    for (std::size_t v = 0; v < n; ++v) {
+        places[v] = next[static_cast<std::size_t>(degrees[v])]++;
+        sorted[places[v]] = static_cast<Vertex>(v);
+    }
+
+    Vertex result = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Vertex v = sorted[i];
+        const Vertex degree = degrees[static_cast<std::size_t>(v)];
+        result = std::max(result, degree);
+        for (const auto [to, edge] : adjacency[v]) {
+            const auto w = static_cast<std::size_t>(to);
+            // Vertices of v's degree or less are removed already, or may stay where they are:
+            // what they lose cannot raise the result.
+            if (degrees[w] <= degree) continue;
+            auto& begin = begins[static_cast<std::size_t>(degrees[w])];
+            const auto first = static_cast<std::size_t>(sorted[begin]);
+            std::swap(sorted[begin], sorted[places[w]]);
+            std::swap(places[first], places[w]);
+            ++begin;
+            --degrees[w];
+        }
+    }
+    return result;
+}
+
+}  // namespace graphtv

@@ -1,0 +1,13 @@
+// The degeneracy of a graph: the largest k such that some subgraph has all degrees at least k
+// (Matula & Beck, "Smallest-last ordering and clustering and graph coloring algorithms",
+// Journal of the ACM 30, 1983). The arboricity lies between half of it and itself.
+#pragma once
+
+#include "graph/types.hpp"
+
+namespace graphtv {
+
+// Removes a vertex of least degree until none is left; O(n + m).
+Vertex degeneracy(const EdgeList& graph);
+
+}  // namespace graphtv

@@ -1,0 +1,87 @@
+"""Graphs of nearest neighbours of points."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
+from graphtv.graph import Graph
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None) -> Graph:
+    """Join each point to its nearest neighbours.
+
+    Two points are joined if either is among the `n_neighbors` nearest of the other. Their edge has
+    the weight exp(-d² / bandwidth²), where d is their Euclidean distance.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, dimension)
+        Finite coordinates. Points may coincide: a point is never its own neighbour, but may be the
+        neighbour of its double, at distance 0.
+    n_neighbors : int
+        Number of neighbours of a point, below n.
+    bandwidth : float, optional
+        Length of the kernel. By default the median of the distances to the farthest of the
+        `n_neighbors` neighbours; if that is 0, since most points have so many doubles, their mean.
+        ``math.inf`` gives unit weights.
+
+    Returns
+    -------
+    Graph
+        Its edges are (i, j) with i < j in lexicographic order. Every edge of the neighbourhood
+        graph is there: a weight that would be zero in floating point is raised to the smallest
+        normal number, so that a small bandwidth does not disconnect the graph.
+    """
+    positions = as_floats(points, "points")
+    if positions.ndim != 2 or positions.shape[1] == 0:
+        raise ValueError(f"points must have shape (n, dimension), got {positions.shape}")
+    n = as_count(len(positions), "the number of points")
+    k = as_count(n_neighbors, "n_neighbors", minimum=1)
+    if k >= n:
+        raise ValueError(f"n_neighbors must be below the number of points {n}, got {k}")
+    if n * k > INDEX_LIMIT:
+        raise ValueError(
+            f"n_neighbors must give at most {INDEX_LIMIT} pairs, got {k} for {n} points"
+        )
+    length = _as_bandwidth(bandwidth)
+
+    # In units of a power of two near the largest coordinate, squared distances cannot overflow.
+    _, exponent = np.frexp(np.abs(positions).max(initial=0))
+    distances, neighbours = _nearest(np.ldexp(positions, -exponent), k)
+    if length is None:
+        farthest = distances[:, -1]
+        candidates = (float(np.median(farthest)), float(farthest.mean()))
+        length = next((candidate for candidate in candidates if candidate > 0), math.inf)
+    else:
+        with np.errstate(over="ignore"):
+            length = max(float(np.ldexp(length, -exponent)), TINY)
+    # d(i, j) and d(j, i) are the same float, so it does not matter which of the two is kept.
+    low, high = np.sort([np.repeat(np.arange(n), k), neighbours.ravel()], axis=0)
+    pairs, kept = np.unique(low * n + high, return_index=True)
+    with np.errstate(over="ignore"):
+        weights = np.exp(-np.square(distances.ravel()[kept] / length))
+    return Graph(n, np.stack(np.divmod(pairs, n), axis=1), np.maximum(weights, TINY))
+
+
+def _as_bandwidth(bandwidth: Any) -> float | None:
+    if bandwidth is None or (isinstance(bandwidth, float) and bandwidth == math.inf):
+        return bandwidth
+    return as_real(bandwidth, "bandwidth", minimum=0, strict=True)
+
+
+def _nearest(points: Floats, k: int) -> tuple[Floats, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Return distances and indices of the k nearest others of each point, nearest first."""
+    from scipy.spatial import cKDTree
+
+    distances, indices = cKDTree(points).query(points, k + 1, workers=-1)
+    # A point is among its own k + 1 nearest unless more than k others coincide with it; then any of
+    # those, say the last, is one too many.
+    surplus = indices == np.arange(len(points))[:, None]
+    surplus[~surplus.any(axis=1), -1] = True
+    return distances[~surplus].reshape(-1, k), indices[~surplus].reshape(-1, k)

@@ -1,0 +1,433 @@
+import pickle
+import time
+from itertools import pairwise
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from graphtv import ForestPartition, Graph, _core, decompose, grid_graph
+from graphtv._reference import partition as reference
+from graphtv.decomposition import METHODS, ORDERS, SPANNING
+from graphtv.gallery import erdos_renyi_graph, genrmf, path_graph, random_tree, star_graph
+
+ANY_GRAPH = [
+    ("linear", {"order": "weight"}),
+    ("linear", {"order": "paper"}),
+    *(("nested", {"spanning": spanning}) for spanning in SPANNING),
+    ("matroid", {}),
+    ("auto", {}),
+]
+
+
+@st.composite
+def graphs(draw, max_vertices=12):
+    """Graphs of all densities, connected or not, with isolated vertices and equal weights."""
+    n = draw(st.integers(0, max_vertices))
+    pairs = [(i, j) for i in range(n) for j in range(i)]
+    if not pairs:
+        return Graph(n, [])
+    edges = draw(
+        st.one_of(
+            st.lists(st.sampled_from(pairs), unique=True),
+            st.lists(st.sampled_from(pairs), unique=True).map(
+                lambda few: [pair for pair in pairs if pair not in few]
+            ),
+        )
+    )
+    weight = st.sampled_from([1e-3, 0.5, 1.0, 2.0, 1e3])
+    weights = draw(st.lists(weight, min_size=len(edges), max_size=len(edges)))
+    return Graph(n, edges, weights)
+
+
+def forests_of(partition):
+    """The edges of each forest."""
+    edges = partition.graph.edges
+    return [
+        [(int(i), int(j)) for i, j in edges[partition.labels == k]]
+        for k in range(partition.n_forests)
+    ]
+
+
+def as_networkx(n_vertices, edges):
+    graph = networkx.empty_graph(n_vertices)
+    graph.add_edges_from(edges)
+    return graph
+
+
+def assert_is_what_it_says(partition):
+    """Check every attribute against the labels, with NetworkX."""
+    n = partition.graph.n_vertices
+    assert partition.labels.shape == (partition.graph.n_edges,)
+    assert partition.labels.dtype == np.int32
+    assert not partition.labels.flags.writeable
+    assert_array_equal(np.unique(partition.labels), np.arange(partition.n_forests))
+
+    forests = [as_networkx(n, edges) for edges in forests_of(partition)]
+    trees = [networkx.number_connected_components(forest) for forest in forests]
+    whole = as_networkx(n, partition.graph.edges.tolist())
+    n_components = networkx.number_connected_components(whole)
+    for k, forest in enumerate(forests):
+        assert networkx.is_forest(forest)
+        nontrivial = [c for c in networkx.connected_components(forest) if len(c) > 1]
+        longest = max(networkx.diameter(forest.subgraph(c)) + 1 for c in nontrivial)
+        assert partition.n_edges_per_forest[k] == forest.number_of_edges()
+        assert partition.n_trees_per_forest[k] == len(nontrivial)
+        assert partition.longest_path_per_forest[k] == longest
+
+    linear = all(degree <= 2 for forest in forests for _, degree in forest.degree)
+    nested = all(
+        networkx.has_path(before, i, j)
+        for before, forest in pairwise(forests)
+        for i, j in forest.edges
+    )
+    spanning = [count == n_components for count in trees]
+    assert partition.is_linear == linear
+    assert partition.is_nested == nested
+    assert partition.n_spanning == [*spanning, False].index(False)
+
+
+def kappa(partition):
+    """κ(T^-1/2 K) from the eigenvalues of Π = Σ_l (I - mean over each tree of forest l)."""
+    n = partition.graph.n_vertices
+    total = np.zeros((n, n))
+    for edges in forests_of(partition):
+        names = np.array(reference.components(n, edges))
+        same = (names[:, None] == names).astype(float)
+        total += np.eye(n) - same / same.sum(axis=1)
+    values = np.linalg.eigvalsh(total)
+    return np.sqrt(values[-1] / values[values > 1e-9][0])
+
+
+@pytest.mark.parametrize(("method", "options"), ANY_GRAPH)
+@given(graphs())
+@settings(max_examples=60)
+def test_every_method_says_the_truth(method, options, graph):
+    partition = decompose(graph, method, **options)
+    assert_is_what_it_says(partition)
+    assert partition.n_forests > 0 or graph.n_edges == 0
+    if partition.method == "linear":
+        assert partition.is_linear
+    if partition.method in ("nested", "matroid"):
+        assert partition.is_nested
+        assert partition.n_spanning > 0 or graph.n_edges == 0
+
+
+@given(graphs())
+def test_theorem_3(graph):
+    if graph.n_edges:
+        for method in ("nested", "matroid"):
+            partition = decompose(graph, method)
+            assert partition.condition_number == pytest.approx(kappa(partition))
+
+
+@given(graphs(max_vertices=7))
+@settings(max_examples=150)
+def test_matroid_is_optimal(graph):
+    """L is the arboricity and l̂ the packing number, by the formulas of Nash-Williams and Tutte."""
+    edges = graph.edges.tolist()
+    partition = decompose(graph, "matroid")
+    assert partition.n_forests == reference.arboricity(graph.n_vertices, edges)
+    assert partition.n_spanning == reference.spanning_forest_packing(graph.n_vertices, edges)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("ratio", [1.5, 2.5, 4, 8])
+def test_matroid_sizes_do_not_depend_on_the_order(ratio, seed):
+    """|F_k| = r_k - r_{k-1}: the sizes are those of the graph, and no partition packs better."""
+    n = 300
+    edges = erdos_renyi_graph(n, int(ratio * n), seed=seed).edges
+    rng = np.random.default_rng(seed)
+    sizes = []
+    for _ in range(3):
+        partition = decompose(Graph(n, edges, rng.random(len(edges))), "matroid")
+        assert partition.is_nested
+        sizes.append(partition.n_edges_per_forest.tolist())
+    assert sizes[0] == sizes[1] == sizes[2]
+    greedy = decompose(Graph(n, edges), "nested").n_edges_per_forest.cumsum()
+    assert (np.cumsum(sizes[0]) >= greedy[: len(sizes[0])]).all()
+
+
+def test_matroid_of_complete_graphs():
+    for n in range(2, 30):
+        pairs = np.stack(np.triu_indices(n, 1), axis=1)
+        partition = decompose(Graph(n, pairs), "matroid")
+        assert partition.n_forests == (n + 1) // 2
+        assert partition.n_spanning == n // 2
+
+
+def test_matroid_with_a_dense_core_on_a_long_path():
+    n, core = 2000, 20
+    path = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    clique = np.stack(np.triu_indices(core, 2), axis=1)
+    graph = Graph(n, np.concatenate([path, clique]))
+    partition = decompose(graph, "matroid")
+    assert (partition.n_forests, partition.n_spanning) == (core // 2, 1)
+
+
+def test_matroid_of_genrmf():
+    graph, _ = genrmf(16, 8).rof()
+    partition = decompose(graph, "matroid")
+    assert partition.is_nested
+    assert partition.n_forests == 3
+    assert partition.n_forests <= decompose(graph, "nested").n_forests
+
+
+@given(graphs())
+def test_nested_is_successive_spanning_forests(graph):
+    by_weight = graph.edges[np.argsort(-graph.weights, kind="stable")].tolist()
+    expected = reference.nested_forests(graph.n_vertices, [(i, j) for i, j in by_weight])
+    assert list(map(set, forests_of(decompose(graph, "nested")))) == list(map(set, expected))
+
+
+@given(graphs())
+def test_nested_forests_have_maximum_weight(graph):
+    if graph.n_edges:
+        partition = decompose(graph, "nested")
+        whole = networkx.empty_graph(graph.n_vertices)
+        whole.add_weighted_edges_from(
+            (i, j, w) for (i, j), w in zip(graph.edges.tolist(), graph.weights, strict=True)
+        )
+        best = networkx.maximum_spanning_tree(whole).size(weight="weight")
+        assert graph.weights[partition.labels == 0].sum() == pytest.approx(best)
+
+
+@given(graphs())
+def test_linear_is_what_each_forest_can_take(graph):
+    by_weight = [tuple(e) for e in graph.edges[np.argsort(-graph.weights, kind="stable")].tolist()]
+    expected = reference.linear_forests(graph.n_vertices, by_weight)
+    assert list(map(set, forests_of(decompose(graph, "linear")))) == list(map(set, expected))
+
+
+@given(graphs(max_vertices=8))
+def test_linear_of_the_paper(graph):
+    """With so few edges every pass takes more than a twentieth: the procedure is the paper's."""
+    by_weight = [tuple(e) for e in graph.edges[np.argsort(-graph.weights, kind="stable")].tolist()]
+    expected = reference.linear_forests_of_paper(graph.n_vertices, by_weight)
+    found = forests_of(decompose(graph, "linear", order="paper"))
+    assert list(map(set, found)) == list(map(set, expected))
+
+
+def test_a_breadth_first_forest_has_shortest_paths():
+    graph = grid_graph((9, 11))
+    partition = decompose(graph, "nested", spanning="breadth_first")
+    tree = as_networkx(graph.n_vertices, forests_of(partition)[0])
+    depths = networkx.single_source_shortest_path_length(tree, 0)
+    assert all(depth == sum(divmod(v, 11)) for v, depth in depths.items())
+
+
+def test_a_depth_first_forest_has_no_cross_edges():
+    graph = erdos_renyi_graph(60, 150, seed=3)
+    partition = decompose(graph, "nested", spanning="depth_first")
+    tree = as_networkx(graph.n_vertices, forests_of(partition)[0])
+    for component in networkx.connected_components(tree):
+        root = min(component)
+        paths = networkx.single_source_shortest_path(tree, root)
+        for i, j in graph.edges.tolist():
+            if i in component:
+                assert i in paths[j] or j in paths[i]
+
+
+def test_random_forests_are_seeded():
+    graph = erdos_renyi_graph(200, 800, seed=0)
+    first, again, other = (
+        decompose(graph, "nested", spanning="random", seed=seed).labels for seed in (1, 1, 2)
+    )
+    assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+@pytest.mark.parametrize(("method", "options"), ANY_GRAPH)
+def test_deterministic(method, options):
+    graph = erdos_renyi_graph(200, 800, seed=0)
+    first = decompose(graph, method, **options).labels
+    assert_array_equal(first, decompose(graph, method, **options).labels)
+
+
+@pytest.mark.parametrize("shape", [(7,), (2, 2), (3, 5), (4, 1, 3), (2, 3, 4), (1, 1)])
+def test_chains(shape):
+    graph = grid_graph(shape)
+    partition = decompose(graph, "chains")
+    axes = [length for length in shape if length > 1]
+    assert_is_what_it_says(partition)
+    assert partition.is_linear
+    assert partition.n_forests == len(axes)
+    assert_array_equal(partition.longest_path_per_forest, axes)
+    if axes:
+        assert partition.condition_number == pytest.approx(np.sqrt(len(axes)))
+        assert partition.condition_number == pytest.approx(kappa(partition))
+        assert decompose(graph).method == "chains"
+
+
+def test_chains_of_a_shuffled_grid():
+    grid = grid_graph((5, 6))
+    numbers = np.random.default_rng(0).permutation(grid.n_vertices)
+    graph = Graph(grid.n_vertices, numbers[grid.edges])
+    partition = decompose(graph)
+    assert partition.method == "chains"
+    assert sorted(partition.longest_path_per_forest) == [5, 6]
+    assert_is_what_it_says(partition)
+
+
+def test_chains_of_a_grid_with_holes_have_no_theorem():
+    weights = [np.ones((3, 4)), np.ones((4, 3))]
+    weights[0][1, 2] = 0
+    partition = decompose(grid_graph((4, 4), weights), "chains")
+    assert_is_what_it_says(partition)
+    assert partition.is_linear
+    assert partition.condition_number is None
+
+
+def test_auto():
+    edges = erdos_renyi_graph(500, 1500, seed=0).edges
+    uneven = Graph(500, edges, np.geomspace(1, 1e4, 1500))
+    hub = Graph(500, np.concatenate([edges, [(0, i) for i in range(1, 500)]]))
+    assert decompose(Graph(500, edges)).method == "linear"
+    assert decompose(path_graph(9)).method == "chains"
+    for graph, reason in [
+        (uneven, "weights vary widely"),
+        (hub, "degree"),
+        (random_tree(50, seed=1), "forest"),
+        (star_graph(50), "forest"),
+        (Graph(4, []), "no edges"),
+    ]:
+        partition = decompose(graph)
+        assert partition.method == "nested"
+        assert reason in partition.reason
+        assert reason in repr(partition)
+    assert decompose(random_tree(50, seed=1)).n_forests == 1
+
+
+@given(graphs())
+def test_degeneracy(graph):
+    cores = networkx.core_number(as_networkx(graph.n_vertices, graph.edges.tolist()))
+    assert _core.degeneracy(graph.n_vertices, graph.edges) == max(cores.values(), default=0)
+
+
+@pytest.mark.parametrize("n_vertices", [0, 1, 5])
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "chains"])
+def test_no_edges(method, n_vertices):
+    partition = decompose(Graph(n_vertices, []), method)
+    assert (partition.n_forests, partition.n_spanning) == (0, 0)
+    assert partition.labels.shape == (0,)
+    assert partition.condition_number is None
+    assert "L = 0" in repr(partition)
+
+
+def test_hubs_take_linear_time():
+    """Quadratic time would be minutes: a star, and one whose leaves are all inside a path."""
+    n = 200_000
+    spokes = np.stack([np.zeros(n, dtype=int), np.arange(1, n + 1)], axis=1)
+    inner = [(spokes[:, 1], spokes[:, 1] + n), (spokes[:, 1], spokes[:, 1] + 2 * n)]
+    edges = np.concatenate([*(np.stack(ends, axis=1) for ends in inner), spokes])
+    start = time.perf_counter()
+    for order in ORDERS:
+        star = decompose(star_graph(n + 1), "linear", order=order)
+        assert star.n_forests == n // 2
+        spoked = decompose(Graph(3 * n + 1, edges), "linear", order=order)
+        assert spoked.is_linear
+        assert spoked.n_forests == n // 2 + 1
+    for method in ("nested", "matroid"):
+        assert decompose(star_graph(n + 1), method).n_forests == 1
+    assert time.perf_counter() - start < 20
+
+
+def test_long_paths_need_no_stack():
+    n = 300_000
+    rng = np.random.default_rng(0)
+    numbers = rng.permutation(n)
+    path = Graph(n, np.stack([numbers[:-1], numbers[1:]], axis=1), rng.random(n - 1))
+    for method, options in ANY_GRAPH:
+        partition = decompose(path, method, **options)
+        assert (partition.n_forests, partition.n_spanning) == (1, 1)
+        assert_array_equal(partition.longest_path_per_forest, [n])
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_own_labels(graph, random):
+    """Edges dealt at random into forests: from_labels accepts them if and only if none cycles."""
+    labels = np.array([random.randrange(3) for _ in range(graph.n_edges)], dtype=int)
+    labels = np.unique(labels, return_inverse=True)[1]
+    cyclic = [
+        k
+        for k in range(labels.max(initial=-1) + 1)
+        if not networkx.is_forest(as_networkx(graph.n_vertices, graph.edges[labels == k].tolist()))
+    ]
+    if cyclic:
+        with pytest.raises(ValueError, match=f"cycle in forest {cyclic[0]}"):
+            ForestPartition.from_labels(graph, labels)
+    else:
+        partition = ForestPartition.from_labels(graph, labels)
+        assert partition.method == "custom"
+        assert_array_equal(partition.labels, labels)
+        assert_is_what_it_says(partition)
+
+
+def test_own_labels_are_copied():
+    labels = np.array([0, 1, 0], dtype=np.int32)
+    partition = ForestPartition.from_labels(path_graph(4), labels)
+    labels[0] = 1
+    assert partition.labels.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, 0], r"labels must have shape \(3,\), got \(2,\)"),
+        ([0.0, 0.0, 0.0], "labels must hold integers, got dtype float64"),
+        ([0, -1, 0], r"labels must lie in \[0, 3\), got -1 at index 1"),
+        ([0, 2**40, 0], "labels must lie in"),
+        ([0, 2, 0], "labels must be consecutive from 0, got 2 but no 1"),
+        ([0, 0, 0], "cycle in forest 0"),
+    ],
+)
+def test_bad_labels(labels, message):
+    triangle = Graph(3, [(0, 1), (1, 2), (0, 2)])
+    with pytest.raises(ValueError, match=message):
+        ForestPartition.from_labels(triangle, labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "best"}, "method must be one of .*'matroid'.*, got 'best'"),
+        ({"method": None}, "method must be one of"),
+        ({"method": "chains"}, "method must not be 'chains' unless the graph is a grid.*'linear'"),
+        ({"spanning": "bfs"}, "spanning must be one of .*'breadth_first'.*, got 'bfs'"),
+        ({"order": "random"}, "order must be one of 'weight', 'paper', got 'random'"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"seed": 0.5}, "seed must be an integer, got 0.5"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        decompose(Graph(3, [(0, 1), (1, 2), (0, 2)]), **options)
+
+
+def test_not_a_graph():
+    with pytest.raises(ValueError, match="graph must be a Graph"):
+        decompose([[0, 1]])
+    with pytest.raises(ValueError, match="graph must be a Graph"):
+        ForestPartition.from_labels([[0, 1]], [0])
+
+
+def test_printed():
+    partition = decompose(erdos_renyi_graph(100, 1500, seed=0), "nested")
+    lines = str(partition).splitlines()
+    assert lines[0] == "ForestPartition of 1500 edges on 100 vertices"
+    assert f"L = {partition.n_forests}, the first l̂ = {partition.n_spanning}" in str(partition)
+    assert lines[-2].strip() == "…"
+    assert lines[-1].split()[:2] == [
+        str(partition.n_forests - 1),
+        str(partition.n_edges_per_forest[-1]),
+    ]
+
+
+def test_pickled():
+    partition = decompose(erdos_renyi_graph(20, 40, seed=0), "matroid")
+    copy = pickle.loads(pickle.dumps(partition))
+    assert_array_equal(copy.labels, partition.labels)
+    assert repr(copy) == repr(partition)
