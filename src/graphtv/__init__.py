@@ -1,6 +1,7 @@
 """Certified total variation on weighted graphs."""
 
 from graphtv import gallery
+from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.graph import Graph
 from graphtv.grid import GridStructure, grid_graph, recognize_grid
@@ -10,6 +11,7 @@ __all__ = [
     "ForestPartition",
     "Graph",
     "GridStructure",
+    "condition_number",
     "decompose",
     "gallery",
     "grid_graph",

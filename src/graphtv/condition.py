@@ -5,10 +5,10 @@ methods (Möllenhoff et al., AISTATS 2018, Section 2). All preconditioners reduc
 Laplacian of a weighted graph ℋ:
 
 - ``"none"``: ℋ is the graph with weights ω², S = I;
-- ``"diagonal"`` (Pock and Chambolle, ICCV 2011): T_e = 2 ω_e^α and S_i = Σ_e∋i ω_e^(2-α), hence half
-  the normalised Laplacian of the graph with weights ω^(2-α);
+- ``"diagonal"`` (Pock and Chambolle, ICCV 2011): T_e = 2 ω_e^α and S_i = Σ_e∋i ω_e^(2-α), hence
+  half the normalised Laplacian of the graph with weights ω^(2-α);
 - forests: Π = Σ_l ∇_lᵀ(∇_l∇_lᵀ)⁻¹∇_l, where Π_l subtracts from a vector its mean on each tree of
-  forest l. So Π is what remains of the unweighted Laplacian when each tree becomes a star with a new
+  forest l. So Π is what remains of an unweighted Laplacian when each tree becomes a star with a new
   vertex at its centre, and the centres (which take the means) are eliminated. Weights play no part.
 
 The kernel is known, spanned by the indicators of the connected components, and never guessed from
@@ -35,7 +35,7 @@ DENSE_LIMIT = 400
 """Up to this many vertices, "auto" takes the singular values of a dense matrix."""
 
 BAND_LIMIT = 7000
-"""Up to this bandwidth (after Cuthill-McKee) a Laplacian is factorised, beyond it is iterated on."""
+"""Up to this bandwidth (after Cuthill-McKee) a Laplacian is factorised, beyond, iterated on."""
 
 
 def condition_number(
@@ -59,8 +59,8 @@ def condition_number(
     method : {"auto", "dense", "iterative"}
         ``"dense"`` takes all singular values, for small graphs. ``"iterative"`` runs Lanczos on the
         operator and on its pseudoinverse; what it returns is never above κ, and in practice agrees
-        to six digits or more. ``"auto"`` chooses by size, and for nested partitions computes
-        nothing at all: κ = √(L/l̂) by Theorem 3.
+        to six digits or more. ``"auto"`` chooses by size, and computes nothing where a theorem
+        gives the answer: √(L/l̂) for nested forests, √d for the chains of a grid.
 
     Returns
     -------
@@ -97,8 +97,8 @@ def condition_number(
     if isinstance(preconditioner, str) and preconditioner in METHODS:
         preconditioner = decompose(graph, preconditioner)
     if isinstance(preconditioner, ForestPartition):
-        if how == "auto" and preconditioner.is_nested:
-            return math.sqrt(preconditioner.n_forests / preconditioner.n_spanning)
+        if how == "auto" and preconditioner.condition_number is not None:
+            return preconditioner.condition_number
         operator = _of_stars(graph.edges, preconditioner.labels)
     elif preconditioner == "diagonal":
         operator = _of_weights(graph.edges, graph.weights, 2 - exponent, normalised=True)
@@ -195,7 +195,8 @@ def _iterative(operator: _Operator) -> float:
     pad = np.zeros(gradient.shape[1] - n)
 
     def project(x: Floats) -> Floats:
-        return x - scale * (np.bincount(visible, scale * x) / masses)[visible]
+        means: Floats = (np.bincount(visible, scale * x) / masses)[visible]
+        return x - scale * means
 
     def apply(x: Floats) -> Floats:
         y = x / scale
@@ -213,7 +214,7 @@ def _iterative(operator: _Operator) -> float:
     start = project(np.random.default_rng(0).standard_normal(n))
     largest = math.sqrt(_largest_eigenvalue(normal, start))
     inverse = LinearOperator((n, n), matvec=pseudoinverse, dtype=np.float64)
-    _, vectors = eigsh(inverse, k=1, which="LA", v0=start, ncv=min(n, 20), tol=1e-8)
+    _, vectors = eigsh(inverse, k=1, which="LA", v0=start, tol=1e-8)
     # A factorisation rounds edges that are 10⁻¹² of their neighbours, a quotient does not.
     x = project(vectors[:, 0])
     return max(largest * float(np.linalg.norm(x) / np.linalg.norm(apply(x))), 1.0)
@@ -240,10 +241,13 @@ def _largest_eigenvalue(matvec: Callable[[Floats], Floats], start: Floats) -> fl
         exhausted = beta <= 1e-14 * max(diagonal)
         if exhausted or len(diagonal) == checkpoint:
             top = len(diagonal) - 1
-            last, value = value, float(
-                scipy.linalg.eigh_tridiagonal(
-                    diagonal, beside, eigvals_only=True, select="i", select_range=(top, top)
-                )[0]
+            last, value = (
+                value,
+                float(
+                    scipy.linalg.eigh_tridiagonal(
+                        diagonal, beside, eigvals_only=True, select="i", select_range=(top, top)
+                    )[0]
+                ),
             )
             if exhausted or value - last <= 1e-7 * value:
                 break
@@ -257,30 +261,27 @@ def _laplacian_solver(
     gradient: scipy.sparse.csr_array, n_components: int, components: Any
 ) -> Callable[[Floats], Floats]:
     """Return b ↦ x with GᵀG x = b, for b of sum zero on every component."""
-    laplacian = scipy.sparse.csc_array(gradient.T @ gradient)
-    order = csgraph.reverse_cuthill_mckee(laplacian.tocsr(), symmetric_mode=True)
+    laplacian = scipy.sparse.csr_array(gradient.T @ gradient)
+    order = csgraph.reverse_cuthill_mckee(laplacian, symmetric_mode=True)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     ends = place[gradient.indices.reshape(-1, 2)]
     if np.abs(ends[:, 0] - ends[:, 1]).max() <= BAND_LIMIT:
-        return _factorised(laplacian, components)
+        return _factorised(laplacian, components, "MMD_AT_PLUS_A")
     return _conjugate_gradients(gradient, laplacian, n_components, components)
 
 
 def _factorised(
-    laplacian: scipy.sparse.csc_array, components: Any
+    laplacian: scipy.sparse.csr_array, components: Any, ordering: str
 ) -> Callable[[Floats], Floats]:
-    """Factorise the Laplacian, grounded at one vertex of every component."""
+    """Factorise a Laplacian, grounded at one vertex of every component."""
     # More weight on the diagonal of one vertex sets that vertex to zero, and changes nothing else.
     roots = np.unique(components, return_index=True)[1]
     ground = np.zeros(laplacian.shape[0])
     ground[roots] = laplacian.diagonal()[roots]
     grounded = scipy.sparse.csc_array(laplacian + scipy.sparse.diags_array(ground))
     factors = splu(
-        grounded,
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
+        grounded, permc_spec=ordering, diag_pivot_thresh=0.0, options={"SymmetricMode": True}
     )
     solve: Callable[[Floats], Floats] = factors.solve
     return solve
@@ -288,7 +289,7 @@ def _factorised(
 
 def _conjugate_gradients(
     gradient: scipy.sparse.csr_array,
-    laplacian: scipy.sparse.csc_array,
+    laplacian: scipy.sparse.csr_array,
     n_components: int,
     components: Any,
     tolerance: float = 1e-10,
@@ -300,17 +301,17 @@ def _conjugate_gradients(
     large by the stretch of the edges outside it, so a Rayleigh quotient brings it to scale.
     """
     n = laplacian.shape[0]
-    matrix = laplacian.tocsr()
-    inverse_diagonal = 1 / matrix.diagonal()
-    solve_forest = _factorised(_spanning_laplacian(gradient), components)
+    inverse_diagonal = 1 / laplacian.diagonal()
+    solve_forest = _forest_solver(gradient, components)
     sizes = np.bincount(components, minlength=n_components)
 
     def project(x: Floats) -> Floats:
-        return x - (np.bincount(components, x) / sizes)[components]
+        means: Floats = (np.bincount(components, x) / sizes)[components]
+        return x - means
 
     probe = project(np.random.default_rng(0).standard_normal(n))
     response = solve_forest(probe)
-    stretch = float((response @ (matrix @ response)) / (response @ probe))
+    stretch = float((response @ (laplacian @ response)) / (response @ probe))
 
     def precondition(r: Floats) -> Floats:
         return project(inverse_diagonal * r + solve_forest(r) / stretch)
@@ -324,7 +325,7 @@ def _conjugate_gradients(
         for _ in range(10 * n):
             if energy <= tolerance**2 * first:
                 break
-            image = matrix @ direction
+            image = laplacian @ direction
             step = energy / float(direction @ image)
             x += step * direction
             r -= step * image
@@ -336,16 +337,25 @@ def _conjugate_gradients(
     return solve
 
 
-def _spanning_laplacian(gradient: scipy.sparse.csr_array) -> scipy.sparse.csc_array:
-    """Return the Laplacian of a spanning forest of the largest weights."""
+def _forest_solver(gradient: scipy.sparse.csr_array, components: Any) -> Callable[[Floats], Floats]:
+    """Return the solver of a spanning forest of the largest weights, in linear time."""
     n = gradient.shape[1]
     ends = gradient.indices.reshape(-1, 2)
-    weights = np.abs(gradient.data[::2])
+    heaviest_first = np.argsort(-np.abs(gradient.data[::2]), kind="stable")
     # scipy minimises and takes 0 for no edge: hence ranks, from 1 for the heaviest.
-    ranks = np.empty(len(weights))
-    ranks[np.argsort(-weights, kind="stable")] = np.arange(1.0, len(weights) + 1)
-    links = scipy.sparse.coo_array((ranks, (ends[:, 0], ends[:, 1])), shape=(n, n))
-    chosen = csgraph.minimum_spanning_tree(links.tocsr()).data.astype(np.int64) - 1
-    rows = np.argsort(-weights, kind="stable")[chosen]
-    forest = gradient[rows]
-    return scipy.sparse.csc_array(forest.T @ forest)
+    ranks = np.empty(len(ends))
+    ranks[heaviest_first] = np.arange(1.0, len(ends) + 1)
+    links = scipy.sparse.csr_array((ranks, (ends[:, 0], ends[:, 1])), shape=(n, n))
+    chosen = csgraph.minimum_spanning_tree(links).data.astype(np.int64) - 1
+    forest = gradient[heaviest_first[chosen]]
+    laplacian = scipy.sparse.csr_array(forest.T @ forest)
+    # Reversed breadth-first, every leaf comes before its parent: elimination fills nothing in.
+    order = csgraph.reverse_cuthill_mckee(laplacian, symmetric_mode=True)
+    solve_ordered = _factorised(laplacian[order][:, order], components[order], "NATURAL")
+
+    def solve(b: Floats) -> Floats:
+        x = np.empty(n)
+        x[order] = solve_ordered(b[order])
+        return x
+
+    return solve
