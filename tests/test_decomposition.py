@@ -1,4 +1,5 @@
 import pickle
+import signal
 import time
 from itertools import pairwise
 
@@ -174,6 +175,23 @@ def test_matroid_of_genrmf():
     assert partition.is_nested
     assert partition.n_forests == 3
     assert partition.n_forests <= decompose(graph, "nested").n_forests
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_matroid_can_be_interrupted():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    graph = erdos_renyi_graph(100_000, 300_000, seed=0)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        start = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            decompose(graph, "matroid")
+        assert time.perf_counter() - start < 5
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 @given(graphs())

@@ -1,6 +1,5 @@
 #include "decomposition/matroid_partition.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -65,11 +64,12 @@ class MatroidPartition {
     // edge x, in each forest without x, the edges of the path between x's ends. Each could give
     // its place to x.
     //
-    // All forests are rooted at one end r of e. In each, the labelled edges form a subtree at r,
-    // the same for all once the queue is empty. When x leaves the queue, one of its ends is in
-    // every subtree: edges of a forest enter the queue outwards from r, so the edge before x on
-    // the way from r has been there already and has brought its ends into all subtrees. The new
-    // edges are thus found by walking up from x's other end.
+    // All forests are rooted at one end r of e. In each, the labelled edges form a subtree at r.
+    // When an edge y leaves the queue, one of its ends is in every subtree, so what it labels is
+    // found by walking up from the other: y was labelled on a walk up from an end of x, which
+    // was in all subtrees once x was done, and so are both ends of each edge of the walk in its
+    // turn, the one before y among them. When the queue is empty, all subtrees have the same
+    // vertices.
     bool search(EdgeIndex e) {
         const Vertex root = ends(e).tail;
         const Vertex root_clump = clumps_.find(root);
@@ -103,7 +103,6 @@ class MatroidPartition {
     // Labels the edges of F_l from v up to the labelled subtree, as reached from x. Returns one
     // that joins two trees of F_k, if there is one: an augmenting path.
     EdgeIndex label_path(Vertex v, Forest l, EdgeIndex x) {
-        const auto first = static_cast<std::ptrdiff_t>(queue_.size());
         Vertex clump = clumps_.find(v);
         while (reached_[layers_(clump, l)] != search_) {
             reached_[layers_(clump, l)] = search_;
@@ -122,7 +121,6 @@ class MatroidPartition {
             }
             queue_.push_back(edge);
         }
-        std::reverse(queue_.begin() + first, queue_.end());
         return none;
     }
 

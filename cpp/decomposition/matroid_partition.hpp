@@ -29,7 +29,9 @@
 // augmenting path of this level enters S, S stays as it is until the level ends, and any edge
 // within S can be refused at once. Such sets are contracted to clumps; a search labels only edges
 // between clumps and steps over the others. As every failed search contracts what it has labelled,
-// all failed searches of a level label O(k n) edges.
+// all failed searches of a level label O(k n) edges. What costs is the successful ones: on sparse
+// random graphs the last few of a level look at most of the graph, and time grows about with m²;
+// on grids, RMF networks and dense graphs it is near linear.
 #pragma once
 
 #include <functional>

@@ -15,7 +15,6 @@ from graphtv._validate import (
     as_array,
     as_count,
     as_edges,
-    as_floats,
     as_weights,
     describe,
     first_index,
@@ -111,7 +110,7 @@ class Graph:
         Row e is ω_e (u_i - u_j) for ``edges[e] = (i, j)``.
         """
         m = self.n_edges
-        index = _index_type(2 * m)
+        index = np.int32 if 2 * m <= INDEX_LIMIT else np.int64
         entries = np.stack([self._weights, -self._weights], axis=1).ravel()
         ends = self._edges.ravel().astype(index)
         rows = np.arange(0, 2 * m + 1, 2, dtype=index)
@@ -141,25 +140,21 @@ class Graph:
         if given.dtype.kind not in "buif":
             raise ValueError(f"matrix must hold real numbers, got dtype {given.dtype}")
         n = as_count(given.shape[0], "the number of rows of matrix")
-        entries = sparse.coo_array(given, dtype=np.float64)
-        off = entries.row != entries.col
-        entries = sparse.coo_array(
-            (entries.data[off], (entries.row[off], entries.col[off])), shape=(n, n)
-        )
+        entries = sparse.csr_array(given, dtype=np.float64, copy=True)
         entries.sum_duplicates()
+        entries.data[_rows(entries) == entries.indices] = 0
+        entries.eliminate_zeros()
         values = entries.data
         for bad, what in ((~np.isfinite(values), "finite"), (values < 0, "nonnegative")):
             if bad.any():
                 (k,) = first_index(bad)
-                raise ValueError(
-                    f"matrix must be {what}, got {values[k]}"
-                    f" at {describe((int(entries.row[k]), int(entries.col[k])))}"
-                )
-        entries.eliminate_zeros()
-        _check_symmetric(entries.tocsr())
-        upper = sparse.triu(entries.tocsr(), 1, format="csr").tocoo()
-        edges = np.stack([upper.row, upper.col], axis=1)
-        return cls._from_simple(n, as_edges(edges, "matrix", n), as_floats(upper.data, "matrix"))
+                where = describe((int(_rows(entries)[k]), int(entries.indices[k])))
+                raise ValueError(f"matrix must be {what}, got {values[k]} at {where}")
+        _check_symmetric(entries)
+        rows = _rows(entries)
+        upper = rows < entries.indices
+        edges = np.stack([rows[upper], entries.indices[upper]], axis=1)
+        return cls(n, edges, values[upper])
 
     @classmethod
     def from_networkx(cls, G: Any, weight: str | None = "weight") -> Self:
@@ -213,11 +208,11 @@ class Graph:
 
     def to_sparse(self) -> sparse.csr_array:
         """Return the symmetric matrix of weights."""
-        tails, heads = self._edges.astype(_index_type(2 * self.n_edges)).T
-        return sparse.coo_array(
-            (np.tile(self._weights, 2), (np.append(tails, heads), np.append(heads, tails))),
+        half = sparse.coo_array(
+            (self._weights, (self._edges[:, 0], self._edges[:, 1])),
             shape=(self._n_vertices, self._n_vertices),
         ).tocsr()
+        return half + half.T
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.Graph`` with nodes 0, …, n - 1 and the edge attribute ``weight``."""
@@ -257,23 +252,28 @@ class Graph:
         return self._from_simple, state
 
 
+def _rows(matrix: sparse.csr_array) -> Indices:
+    """Return the row of each entry."""
+    return np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+
+
 def _check_symmetric(matrix: sparse.csr_array) -> None:
-    """Raise unless `matrix`, of nonnegative entries, is symmetric up to rounding."""
+    """Raise unless `matrix`, canonical and of positive entries, is symmetric up to rounding."""
     transpose = matrix.T.tocsr()
+    if np.array_equal(matrix.indptr, transpose.indptr) and np.array_equal(
+        matrix.indices, transpose.indices
+    ):
+        difference = np.abs(matrix.data - transpose.data)
+        if (difference <= SYMMETRY_TOLERANCE * np.maximum(matrix.data, transpose.data)).all():
+            return
     excess = abs(matrix - transpose) - SYMMETRY_TOLERANCE * matrix.maximum(transpose)
-    if excess.nnz and excess.data.max() > 0:
-        excess = excess.tocoo()
-        (k,) = first_index(excess.data > 0)
-        i, j = int(excess.row[k]), int(excess.col[k])
-        raise ValueError(
-            f"matrix must be symmetric, got {matrix[i, j]} at {describe((i, j))}"
-            f" and {matrix[j, i]} at {describe((j, i))}"
-        )
-
-
-def _index_type(n_entries: int) -> type[np.signedinteger[Any]]:
-    """Return the integers that number the entries of a sparse matrix."""
-    return np.int32 if n_entries <= INDEX_LIMIT else np.int64
+    excess = excess.tocoo()
+    (k,) = first_index(excess.data > 0)
+    i, j = int(excess.row[k]), int(excess.col[k])
+    raise ValueError(
+        f"matrix must be symmetric, got {matrix[i, j]} at {describe((i, j))}"
+        f" and {matrix[j, i]} at {describe((j, i))}"
+    )
 
 
 def _import(module: str) -> Any:
