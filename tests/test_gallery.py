@@ -231,3 +231,18 @@ def test_seeds(make):
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_delaunay_graph_is_planar_connected_and_as_large_as_asked():
+    graph, positions = gallery.delaunay_graph(96, 150, seed=1)
+    assert (graph.n_vertices, graph.n_edges) == (96, 150)
+    assert positions.shape == (96, 2)
+    assert np.linalg.matrix_rank(graph.gradient().toarray()) == 95
+    again, _ = gallery.delaunay_graph(96, 150, seed=1)
+    np.testing.assert_array_equal(again.edges, graph.edges)
+    tree, _ = gallery.delaunay_graph(20, 19, seed=3)
+    assert np.linalg.matrix_rank(tree.gradient().toarray()) == 19
+    with pytest.raises(ValueError, match="n_edges must be at least 19, got 18"):
+        gallery.delaunay_graph(20, 18)
+    with pytest.raises(ValueError, match=r"n_edges must be at most .*, got 60"):
+        gallery.delaunay_graph(20, 60)

@@ -1,6 +1,7 @@
 """Certified total variation on weighted graphs."""
 
 from graphtv import gallery
+from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.exact import tv_chain, tv_forest
 from graphtv.graph import Graph
@@ -11,6 +12,7 @@ __all__ = [
     "ForestPartition",
     "Graph",
     "GridStructure",
+    "condition_number",
     "decompose",
     "gallery",
     "grid_graph",

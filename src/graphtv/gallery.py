@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial import Delaunay
 
 from graphtv._validate import INDEX_LIMIT, Floats, Indices, as_count, as_real, as_shape
 from graphtv.graph import Graph
@@ -20,6 +23,7 @@ __all__ = [
     "FlowInstance",
     "broom_graph",
     "caterpillar_graph",
+    "delaunay_graph",
     "erdos_renyi_graph",
     "genrmf",
     "path_graph",
@@ -89,6 +93,42 @@ def erdos_renyi_graph(n_vertices: int, n_edges: int, seed: int = 0, weights: Any
     # Number qn + i stands for {i, i + q + 1 mod n}: a bijection of 0 … n(n-1)/2 - 1 with the pairs.
     shift, tail = np.divmod(chosen, max(n, 1))
     return Graph(n, np.stack([tail, (tail + shift + 1) % max(n, 1)], axis=1), weights)
+
+
+def delaunay_graph(n_vertices: int, n_edges: int, seed: int = 0) -> tuple[Graph, Floats]:
+    """Return a connected planar graph, and the positions of its vertices.
+
+    The points are spread over the unit square. Of their Delaunay triangulation the shortest
+    spanning tree is kept, and of the other edges the shortest, to `n_edges` in all. Weights are 1.
+
+    Parameters
+    ----------
+    n_vertices : int
+        Number of vertices, at least 4.
+    n_edges : int
+        Number of edges, at least n_vertices - 1 and at most those of the triangulation, which has
+        nearly three times as many edges as vertices.
+    seed : int
+        Seed of the random numbers.
+    """
+    n = as_count(n_vertices, "n_vertices", minimum=4)
+    m = as_count(n_edges, "n_edges", minimum=n - 1)
+    rng = _generator(seed)
+    # A Kronecker sequence in the powers of the plastic number covers the square evenly, too evenly
+    # for a random graph: shake it by a third of the mean distance.
+    plastic = 1.324717957244746
+    lattice = rng.random(2) + np.outer(np.arange(n), [1 / plastic, 1 / plastic**2])
+    points = lattice % 1.0 + rng.normal(0.0, 0.3 / np.sqrt(n), (n, 2))
+    triangles = Delaunay(points).simplices
+    pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    edges = np.unique(np.sort(pairs, axis=1), axis=0)
+    if m > len(edges):
+        raise ValueError(f"n_edges must be at most {len(edges)} for these points, got {m}")
+    lengths = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
+    tree = minimum_spanning_tree(sparse.csr_array((lengths, edges.T), shape=(n, n))).tocoo()
+    in_tree = np.isin(edges @ [n, 1], tree.row.astype(np.int64) * n + tree.col)
+    kept = np.sort(np.lexsort([lengths, ~in_tree])[:m])
+    return Graph(n, edges[kept]), points
 
 
 @dataclass(frozen=True, eq=False, repr=False)
