@@ -169,11 +169,13 @@ def test_every_method_is_a_preconditioner():
     assert condition_number(graph, ForestPartition.from_labels(graph, np.arange(graph.n_edges))) > 1
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_few_distinct_eigenvalues_do_not_stall(monkeypatch, seed):
-    # Lanczos exhausts its space after L steps, and goes on with vectors made of rounding alone.
-    monkeypatch.setattr(condition, "BAND_LIMIT", 0)
-    graph = gallery.erdos_renyi_graph(3000, 9000, seed=seed)
-    partition = decompose(graph, "nested")
-    value = condition_number(graph, partition, method="iterative")
-    assert value == pytest.approx(partition.condition_number, rel=1e-7)
+def test_conjugate_gradients_ignore_what_lies_in_the_kernel():
+    # Lanczos on a nested partition soon asks for solves with vectors that are nearly all kernel.
+    gradient = gallery.erdos_renyi_graph(400, 1600, seed=1).gradient()
+    laplacian = (gradient.T @ gradient).tocsr()
+    components = np.zeros(400, dtype=np.int32)
+    assert np.linalg.matrix_rank(laplacian.toarray()) == 399
+    dipole = np.zeros(400)
+    dipole[:2] = 1.0, -1.0
+    solve = condition._conjugate_gradients(gradient, laplacian, 1, components)
+    np.testing.assert_allclose(laplacian @ solve(dipole + 0.1), dipole, atol=1e-8)
