@@ -313,8 +313,9 @@ def test_warm_chains_equal_cold_ones(seed, n, change):
     f = np.cumsum(rng.standard_normal(n))
     for _ in range(6):
         f = f + 10.0**change * rng.standard_normal(n)
-        warm = forest.solve(f, warm=True, n_threads=1)
-        cold = _core.ForestTV(n, edges, weights, 0.0).solve(f, warm=False, n_threads=1)
+        warm, cold = np.empty(n), np.empty(n)
+        forest.solve(f, warm, warm=True, n_threads=1)
+        _core.ForestTV(n, edges, weights, 0.0).solve(f, cold, warm=False, n_threads=1)
         np.testing.assert_allclose(warm, cold, rtol=0, atol=1e-11 * np.abs(f).max())
 
 
