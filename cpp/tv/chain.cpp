@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 
 #include "tv/flow.hpp"
 #include "tv/lanes.hpp"
@@ -92,7 +93,7 @@ class ChainScan {
     // stays in registers.
     struct Hull {
         Block* const blocks;
-        Index begin = 0, end = 0;
+        Index begin = 0, end = 0, limit = 512;
         double sum, start;
 
         Hull(Block* memory, double first, double origin)
@@ -102,10 +103,28 @@ class ChainScan {
         double first_sum() const { return blocks[begin].sum; }
         double first_end() const { return begin + 1 < end ? blocks[begin + 1].start : start; }
         void drop_first() { ++begin; }
+        double total() const {
+            return std::accumulate(
+                blocks + begin, blocks + end, sum,
+                [](double partial, const Block& block) { return partial + block.sum; });
+        }
+
+        // Blocks leave at the front and come at the back. They are moved back to the beginning of
+        // the memory, of which no more is used than twice the most blocks alive at once.
+        void make_room() {
+            if (2 * (end - begin) > limit) {
+                limit *= 2;
+                return;
+            }
+            std::copy(blocks + begin, blocks + end, blocks);
+            end -= begin;
+            begin = 0;
+        }
 
         // Adds the vertex `now`, pooling the blocks whose slope would not increase.
         void add(double value, double now, double next) {
             if (sum < value * (now - start)) {
+                if (end == limit) make_room();
                 blocks[end++] = {sum, start};
                 sum = value;
                 start = now;
@@ -146,7 +165,7 @@ class ChainScan {
                 const Index finished = anchor - start;
                 longest = std::max(longest, scanned + finished);
                 balance = std::min(balance + exchange * finished - scanned, savings);
-                if (balance < -allowance - longest) {
+                if (balance < -allowance - longest / 2) {
                     hull();
                     balance = longest = 0;
                 }
@@ -277,8 +296,9 @@ class ChainScan {
                     return;
                 }
             }
+            // The hulls meet at the closed end: all that is left is one line, to rounding.
             finish(static_cast<Index>(origin), n, flow, 0.0,
-                   up.sum / (static_cast<double>(n) - origin));
+                   up.total() / (static_cast<double>(n) - origin));
             anchor = n;
         }
     };
@@ -289,15 +309,14 @@ ChainWeights ChainWeights::of(std::span<const double> values) {
 }
 
 void ChainWorkspace::reserve(std::size_t longest) {
-    if (longest <= upper_.size()) return;
-    upper_.resize(longest);
-    lower_.resize(longest);
-    capped_.resize(longest);
+    // Room for twice the blocks alive, see Hull::make_room; pages never used cost nothing.
+    upper_.reserve(2 * longest + 512);
+    lower_.reserve(2 * longest + 512);
+    capped_.reserve(longest);
 }
 
 std::size_t ChainWorkspace::n_bytes() const {
-    return (upper_.capacity() + lower_.capacity()) * sizeof(Block) +
-           capped_.capacity() * sizeof(double);
+    return upper_.n_bytes() + lower_.n_bytes() + capped_.n_bytes();
 }
 
 void tv_chain(std::span<const double> f, ChainWeights weights, std::span<double> u,

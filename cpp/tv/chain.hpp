@@ -20,7 +20,8 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
+
+#include "graph/scratch.hpp"
 
 namespace graphtv {
 
@@ -37,8 +38,8 @@ class ChainWorkspace {
         double sum;    // of f over the block, and the tube's width gained
         double start;  // first vertex; a double, since it only meets doubles
     };
-    std::vector<Block> upper_, lower_;
-    std::vector<double> capped_;
+    Scratch<Block> upper_, lower_;
+    Scratch<double> capped_;
 };
 
 // One weight per edge (n - 1 of them), or a single one for all edges.

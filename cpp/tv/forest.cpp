@@ -115,10 +115,16 @@ void ForestTV::solve_chain(Vertex chain, bool warm, int worker) {
     const auto length = at(chains.chain_begin[at(chain) + 1]) - begin;
     const ChainWeights weights{{chains.weight.data() + begin, length - 1},
                                largest_weight_[at(chain)]};
+    const std::span<const double> f(f_.data() + begin, length);
+    const std::span<double> u(u_.data() + begin, length);
     auto& count = piece_counts_[at(chain)];
-    if (!warm) count = 0;
-    tv_chain_warm({f_.data() + begin, length}, weights, {u_.data() + begin, length},
-                  {{piece_ends_.data() + begin, length}, count}, chain_workspaces_[at(worker)]);
+    auto& workspace = chain_workspaces_[at(worker)];
+    if (warm) {
+        tv_chain_warm(f, weights, u, {{piece_ends_.data() + begin, length}, count}, workspace);
+    } else {
+        tv_chain(f, weights, u, workspace.cold());
+        count = 0;
+    }
 }
 
 void ForestTV::refine(std::span<const double> f, std::span<double> u) {

@@ -26,6 +26,9 @@ class ForestTV {
     // a cycle.
     ForestTV(const EdgeList& forest, std::span<const double> edge_weights, double delta = 0.0);
 
+    ForestTV(const ForestTV&) = delete;
+    ForestTV& operator=(const ForestTV&) = delete;
+
     // f and u are indexed by vertex; u_i = f_i where no edge is. `warm` starts the chains from the
     // pieces of the last call; trees always start cold.
     void solve(std::span<const double> f, std::span<double> u, bool warm, int n_threads);

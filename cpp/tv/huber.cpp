@@ -164,15 +164,13 @@ class HuberNewton {
 
 void HuberWorkspace::reserve(std::size_t largest_tree) {
     tree_.reserve(largest_tree);
-    if (largest_tree <= zone_.size()) return;
-    step_.resize(largest_tree);
-    pivot_.resize(largest_tree);
-    zone_.resize(largest_tree);
+    step_.reserve(largest_tree);
+    pivot_.reserve(largest_tree);
+    zone_.reserve(largest_tree);
 }
 
 std::size_t HuberWorkspace::n_bytes() const {
-    return tree_.n_bytes() + (step_.capacity() + pivot_.capacity()) * sizeof(double) +
-           zone_.capacity();
+    return tree_.n_bytes() + step_.n_bytes() + pivot_.n_bytes() + zone_.n_bytes();
 }
 
 void huber_tree(const RootedForest& forest, Vertex t, std::span<const double> f,

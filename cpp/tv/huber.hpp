@@ -12,7 +12,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "graph/rooted_forest.hpp"
 #include "tv/tree.hpp"
@@ -32,8 +31,8 @@ class HuberWorkspace {
     friend void huber_tree(const RootedForest&, Vertex, std::span<const double>,
                            std::span<const double>, double, std::span<double>, HuberWorkspace&);
     TreeWorkspace tree_;
-    std::vector<double> step_, pivot_;
-    std::vector<signed char> zone_;
+    Scratch<double> step_, pivot_;
+    Scratch<signed char> zone_;
 };
 
 // Solves tree t; f, u and the vertex weights c > 0 (empty: ones) are indexed by position in the

@@ -30,7 +30,7 @@ class TreeMessages {
           u_(u),
           first_slot_(2 * static_cast<std::uint32_t>(begin_)),
           knots_(workspace.knots_.data()),
-          scratch_(workspace.scratch_.data()),
+          waiting_(workspace.waiting_.data()),
           runs_(workspace.runs_.data()),
           messages_(workspace.messages_.data()),
           cuts_(workspace.cuts_.data()) {}
@@ -259,13 +259,13 @@ class TreeMessages {
     }
 
     Run merge_into_first(Run a, Run b) {
-        std::copy(knots_ + b.begin, knots_ + b.end, scratch_);
-        const Knot* from = scratch_ + size(b);
+        std::copy(knots_ + b.begin, knots_ + b.end, waiting_);
+        const Knot* from = waiting_ + size(b);
         const Run merged{a.begin, a.end + static_cast<std::uint32_t>(size(b))};
         Knot* to = knots_ + merged.end;
         Knot* const stop = knots_ + a.begin;
         Knot* keep = knots_ + a.end;
-        while (from != scratch_) {
+        while (from != waiting_) {
             const double place = from[-1].place;
             while (keep != stop && keep[-1].place > place) *--to = *--keep;
             *--to = *--from;
@@ -274,9 +274,9 @@ class TreeMessages {
     }
 
     Run merge_into_second(Run a, Run b) {
-        std::copy(knots_ + a.begin, knots_ + a.end, scratch_);
-        const Knot* from = scratch_;
-        const Knot* const from_end = scratch_ + size(a);
+        std::copy(knots_ + a.begin, knots_ + a.end, waiting_);
+        const Knot* from = waiting_;
+        const Knot* const from_end = waiting_ + size(a);
         const Run merged{b.begin - static_cast<std::uint32_t>(size(a)), b.end};
         Knot* to = knots_ + merged.begin;
         Knot* const stop = knots_ + b.end;
@@ -295,7 +295,7 @@ class TreeMessages {
     const std::span<double> u_;
     const std::uint32_t first_slot_;
     Knot* const knots_;
-    Knot* const scratch_;
+    Knot* const waiting_;
     Run* const runs_;
     Message* const messages_;
     Cut* const cuts_;
@@ -307,18 +307,16 @@ class TreeMessages {
 };
 
 void TreeWorkspace::reserve(std::size_t largest_tree) {
-    if (largest_tree <= cuts_.size()) return;
-    knots_.resize(2 * largest_tree);
-    scratch_.resize(largest_tree);
-    runs_.resize(largest_tree);
-    messages_.resize(largest_tree);
-    cuts_.resize(largest_tree);
+    knots_.reserve(2 * largest_tree);
+    waiting_.reserve(largest_tree);
+    runs_.reserve(largest_tree);
+    messages_.reserve(largest_tree);
+    cuts_.reserve(largest_tree);
 }
 
 std::size_t TreeWorkspace::n_bytes() const {
-    return (knots_.capacity() + scratch_.capacity()) * sizeof(Knot) +
-           runs_.capacity() * sizeof(Run) + messages_.capacity() * sizeof(Message) +
-           cuts_.capacity() * sizeof(Cut);
+    return knots_.n_bytes() + waiting_.n_bytes() + runs_.n_bytes() + messages_.n_bytes() +
+           cuts_.n_bytes();
 }
 
 void tv_tree(const RootedForest& forest, Vertex t, std::span<const double> f,

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "graph/rooted_forest.hpp"
+#include "graph/scratch.hpp"
 
 namespace graphtv {
 
@@ -57,10 +58,10 @@ class TreeWorkspace {
     struct Cut {
         double low, high;
     };
-    std::vector<Knot> knots_, scratch_;
-    std::vector<Run> runs_;
-    std::vector<Message> messages_;
-    std::vector<Cut> cuts_;
+    Scratch<Knot> knots_, waiting_;
+    Scratch<Run> runs_;
+    Scratch<Message> messages_;
+    Scratch<Cut> cuts_;
 };
 
 // Solves tree t of the forest; f and u are indexed by position in the forest. Vertex weights c are

@@ -31,7 +31,7 @@ class WarmChain {
         const Index n_old = pieces_.count;
         if (n_old == 0) return solve_cold();
         auto& old = workspace_.old_ends_;
-        std::copy_n(pieces_.ends.begin(), n_old, old.begin());
+        std::copy_n(pieces_.ends.begin(), n_old, old.data());
         pieces_.count = 0;
         for (Index j = 0; j < n_old; ++j) {
             const Index jump = old[at(j)], end = std::abs(jump);
@@ -44,8 +44,9 @@ class WarmChain {
                 pieces_.count = base;
                 solve_window(end_of(base), jump);
                 spent_ += end - end_of(base);
-                if (spent_ > 2 * n_) return solve_cold();
+                if (spent_ > 2 * n_) break;
             }
+            if (spent_ > 2 * n_ || has_many_pieces()) return solve_cold();
         }
     }
 
@@ -71,6 +72,9 @@ class WarmChain {
     }
 
     void push(Index jump) { pieces_.ends[at(pieces_.count++)] = jump; }
+
+    // With pieces as short as this a cold start is faster.
+    bool has_many_pieces() const { return pieces_.count > n_ / 2; }
 
     // Takes [begin, |jump|) as one piece if its flow stays within bounds, to a relative 1e-12.
     bool confirm(Index begin, Index jump) {
@@ -110,7 +114,7 @@ class WarmChain {
     }
 
     void push_pieces(Index begin, Index jump) {
-        for (Index k = begin + 1; k < std::abs(jump); ++k) {
+        for (Index k = begin + 1; k < std::abs(jump) && !has_many_pieces(); ++k) {
             const double drop = u_[at(k - 1)] - u_[at(k)];
             if (drop != 0.0) push(drop > 0.0 ? k : -k);
         }
@@ -121,6 +125,7 @@ class WarmChain {
         tv_chain(f_, w_, u_, workspace_.cold_);
         pieces_.count = 0;
         push_pieces(0, n_);
+        if (has_many_pieces()) pieces_.count = 0;
     }
 
     const Index n_;
@@ -134,14 +139,12 @@ class WarmChain {
 
 void WarmChainWorkspace::reserve(std::size_t longest) {
     cold_.reserve(longest);
-    if (longest <= window_.size()) return;
-    old_ends_.resize(longest);
-    window_.resize(longest);
+    old_ends_.reserve(longest);
+    window_.reserve(longest);
 }
 
 std::size_t WarmChainWorkspace::n_bytes() const {
-    return cold_.n_bytes() + old_ends_.capacity() * sizeof(Index) +
-           window_.capacity() * sizeof(double);
+    return cold_.n_bytes() + old_ends_.n_bytes() + window_.n_bytes();
 }
 
 void tv_chain_warm(std::span<const double> f, ChainWeights weights, std::span<double> u,

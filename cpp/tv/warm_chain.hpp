@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "tv/chain.hpp"
 
@@ -27,12 +26,13 @@ class WarmChainWorkspace {
     explicit WarmChainWorkspace(std::size_t longest = 0) : cold_(longest) { reserve(longest); }
     void reserve(std::size_t longest);
     std::size_t n_bytes() const;
+    ChainWorkspace& cold() { return cold_; }
 
   private:
     friend class WarmChain;
     ChainWorkspace cold_;
-    std::vector<std::int32_t> old_ends_;
-    std::vector<double> window_;
+    Scratch<std::int32_t> old_ends_;
+    Scratch<double> window_;
 };
 
 // As tv_chain, reading and updating the pieces.

@@ -1,0 +1,34 @@
+// Memory that is reserved once and written before it is read: a std::vector would fill it first,
+// and touch pages that are then never used.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace graphtv {
+
+template <class T>
+class Scratch {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+  public:
+    // Room for n values. What was there is lost when that means more than before.
+    void reserve(std::size_t n) {
+        if (n <= size_) return;
+        values_.reset();  // first: never both at once
+        size_ = 0;
+        values_ = std::make_unique_for_overwrite<T[]>(n);
+        size_ = n;
+    }
+
+    T* data() { return values_.get(); }
+    T& operator[](std::size_t i) { return values_[i]; }
+    std::size_t n_bytes() const { return size_ * sizeof(T); }
+
+  private:
+    std::unique_ptr<T[]> values_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace graphtv
