@@ -165,11 +165,15 @@ def test_interrupt(capsys, monkeypatch):
     assert capsys.readouterr().err == "interrupted\n"
 
 
-def test_as_a_process():
-    command = [sys.executable, "-m", "graphtv", *DEMO, "--no-picture"]
+@pytest.mark.parametrize(("encoding", "kappa"), [("utf-8", "κ"), ("ascii", "?")])
+def test_as_a_process(encoding, kappa):
     finished = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", check=False
+        [sys.executable, "-m", "graphtv", *DEMO, "--no-picture"],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        encoding=encoding,
+        check=False,
     )
     assert finished.returncode == 0, finished.stderr
     assert finished.stderr == ""
-    assert "κ" in finished.stdout
+    assert f"of chains, {kappa} = 1.414" in finished.stdout
