@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "tv/flow.hpp"
 #include "tv/lanes.hpp"
 
 namespace graphtv {
@@ -49,21 +50,25 @@ double sum(const double* first, const double* last) {
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-double range(std::span<const double> values, std::size_t step) {
-    double low = values.front(), high = low;
-    for (std::size_t i = step; i < values.size(); i += step) {
-        low = std::min(low, values[i]);
-        high = std::max(high, values[i]);
-    }
-    return high - low;
+double range(std::span<const double> values) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return *high - *low;
 }
 
-// No flow exceeds n times the range of f, so larger weights change nothing but the rounding.
-// Returns that bound; infinity where `weight` is too small to do harm, as a few samples show.
-double useful_weight(std::span<const double> f, double weight) {
-    if (weight <= 1024.0 * range(f, f.size() / 16 + 1))
-        return std::numeric_limits<double>::infinity();
-    return static_cast<double>(f.size()) * range(f, 1);
+// Range of a few values, spread by the golden ratio so that no period escapes them.
+double sampled_range(std::span<const double> values) {
+    constexpr std::size_t n_samples = 24;
+    if (values.size() <= n_samples) return range(values);
+    double low = values.front(), high = low, where = 0.0;
+    for (std::size_t sample = 0; sample < n_samples; ++sample) {
+        where += 0.6180339887498949;
+        if (where >= 1.0) where -= 1.0;
+        const double value =
+            values[static_cast<std::size_t>(where * static_cast<double>(values.size()))];
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    return high - low;
 }
 
 }  // namespace
@@ -71,8 +76,10 @@ double useful_weight(std::span<const double> f, double weight) {
 class ChainScan {
   public:
     template <class Weights>
-    static void solve(const double* f, Weights w, Index n, double* u, ChainWorkspace& workspace) {
-        Chain<Weights> chain{f, w, n, u, workspace.upper_.data(), workspace.lower_.data()};
+    static void solve(const double* f, Weights w, Index n, double* u, bool sum_again,
+                      ChainWorkspace& workspace) {
+        Chain<Weights> chain{
+            f, w, n, u, sum_again, workspace.upper_.data(), workspace.lower_.data()};
         chain.solve();
     }
     static double* capped(ChainWorkspace& workspace) { return workspace.capped_.data(); }
@@ -80,12 +87,47 @@ class ChainScan {
   private:
     using Block = ChainWorkspace::Block;
 
+    // The convex minorant of one side of the tube, seen from the anchor: blocks of increasing slope
+    // (sum over length). The lower side is entered with its sign changed. The last block
+    // stays in registers.
+    struct Hull {
+        Block* const blocks;
+        Index begin = 0, end = 0;
+        double sum, start;
+
+        Hull(Block* memory, double first, double origin)
+            : blocks(memory), sum(first), start(origin) {}
+
+        bool has_several_blocks() const { return begin < end; }
+        double first_sum() const { return blocks[begin].sum; }
+        double first_end() const { return begin + 1 < end ? blocks[begin + 1].start : start; }
+        void drop_first() { ++begin; }
+
+        // Adds the vertex `now`, pooling the blocks whose slope would not increase.
+        void add(double value, double now, double next) {
+            if (sum < value * (now - start)) {
+                blocks[end++] = {sum, start};
+                sum = value;
+                start = now;
+                return;
+            }
+            sum += value;
+            for (; begin < end; --end) {
+                const Block& last = blocks[end - 1];
+                if (last.sum * (next - start) < sum * (start - last.start)) break;
+                sum += last.sum;
+                start = last.start;
+            }
+        }
+    };
+
     template <class Weights>
     struct Chain {
         const double* f;
         const Weights w;
         const Index n;
         double* u;
+        const bool sum_again;  // the values of pieces
         Block* upper;
         Block* lower;
         Index anchor = 0;     // first vertex that is not finished
@@ -111,21 +153,20 @@ class ChainScan {
             }
         }
 
-        // Finishes [anchor, end) at a common value, leaving with flow `outflow`. Values of long
-        // segments are summed again: the scan's own slope has lost digits where w is much larger
-        // than f.
-        void finish(Index end, double outflow, double value) {
-            const Index length = end - anchor;
-            if (length > 8)
-                value =
-                    (sum(f + anchor, f + end) + (inflow - outflow)) / static_cast<double>(length);
-            Index k = anchor;
-            if (k + 4 <= n) {  // unconditional: what is beyond the end is written again later
-                store(u + k, Lanes(value));
-                store(u + k + 2, Lanes(value));
-                k += 4;
+        // Finishes [begin, end) at a common value, between the flows given.
+        void finish(Index begin, Index end, double in, double out, double value) const {
+            if (sum_again)
+                value = (sum(f + begin, f + end) + (in - out)) / static_cast<double>(end - begin);
+            if (begin + 4 <= n) {  // unconditional: what is beyond the end is written again later
+                store(u + begin, Lanes(value));
+                store(u + begin + 2, Lanes(value));
+                begin += 4;
             }
-            for (; k < end; ++k) u[k] = value;
+            for (; begin < end; ++begin) u[begin] = value;
+        }
+
+        void finish_until(Index end, double outflow, double value) {
+            finish(anchor, end, inflow, outflow, value);
             anchor = end;
             inflow = outflow;
         }
@@ -151,7 +192,7 @@ class ChainScan {
             double weight = w[start];
             const double lowest = f[start] + (inflow - weight);
             if (start == n - 1) {
-                finish(n, 0.0, lowest);
+                finish_until(n, 0.0, lowest);
                 return 0;
             }
             Lanes slope(lowest, -(f[start] + (inflow + weight)));
@@ -163,8 +204,8 @@ class ChainScan {
                 if (const int bend = less(flow, Lanes(-weight))) {
                     const bool down = bend == 1;
                     const auto end = static_cast<Index>(down ? touch.first() : touch.second()) + 1;
-                    finish(end, down ? w[end - 1] : -w[end - 1],
-                           down ? slope.first() : -slope.second());
+                    finish_until(end, down ? w[end - 1] : -w[end - 1],
+                                 down ? slope.first() : -slope.second());
                     return k - start;
                 }
                 const Lanes excess = flow - Lanes(weight);
@@ -181,7 +222,7 @@ class ChainScan {
                     touch = select_less(excess, Lanes(0.0), touch, Lanes(static_cast<double>(k)));
                 }
                 if (k == n - 1) {  // the closed end of the tube: both lines lead there
-                    finish(n, 0.0, slope.first());
+                    finish_until(n, 0.0, slope.first());
                     return k - start;
                 }
             }
@@ -197,82 +238,48 @@ class ChainScan {
         }
 
         // The taut string by its two hulls, from the anchor to the end, or until a stretch is over
-        // and the scan is the better choice again. The last block of each hull stays in registers.
+        // and the scan is the better choice again.
         void hull() {
             constexpr Index stretch = 4096, short_blocks = 128;
             Index reconsider = anchor + stretch;
-            double weight = w[anchor];
-            double up_sum = f[anchor] + (inflow + weight), low_sum = f[anchor] + (inflow - weight);
-            double a = static_cast<double>(anchor), up_start = a, low_start = a;
-            Index up_begin = 0, up_end = 0, low_begin = 0, low_end = 0;
-            Index k = anchor;
-            while (k + 1 < n) {
-                ++k;
+            double weight = w[anchor], origin = static_cast<double>(anchor), flow = inflow;
+            Hull up(upper, f[anchor] + (flow + weight), origin);
+            Hull low(lower, -(f[anchor] + (flow - weight)), origin);
+            // One line is left of `line`, and it crosses the first blocks of the other hull: the
+            // string follows these.
+            const auto follow = [&](Hull& line, Hull& other, double sign, double next) {
+                while (other.has_several_blocks()) {
+                    const double block = other.first_sum(), end = other.first_end();
+                    if (block * (next - origin) + line.sum * (end - origin) >= 0.0) return;
+                    const auto last = static_cast<Index>(end) - 1;
+                    const double out = sign * w[last];
+                    finish(static_cast<Index>(origin), last + 1, flow, out,
+                           -sign * block / (end - origin));
+                    flow = out;
+                    line.sum += block;
+                    line.start = origin = end;
+                    other.drop_first();
+                }
+            };
+            for (Index k = anchor + 1; k < n; ++k) {
                 const double now = static_cast<double>(k), next = now + 1.0;
                 const double widening = w[k] - weight;
-                weight = w[k];
-                // Slopes of the convex minorant increase: pool the blocks that do not.
-                const double up = f[k] + widening;
-                if (up_sum >= up * (now - up_start)) {
-                    up_sum += up;
-                    for (; up_end > up_begin; --up_end) {
-                        const Block& last = upper[up_end - 1];
-                        if (last.sum * (next - up_start) < up_sum * (up_start - last.start)) break;
-                        up_sum += last.sum;
-                        up_start = last.start;
-                    }
-                } else {
-                    upper[up_end++] = {up_sum, up_start};
-                    up_sum = up;
-                    up_start = now;
-                }
-                const double low = f[k] - widening;
-                if (low_sum <= low * (now - low_start)) {
-                    low_sum += low;
-                    for (; low_end > low_begin; --low_end) {
-                        const Block& last = lower[low_end - 1];
-                        if (last.sum * (next - low_start) > low_sum * (low_start - last.start))
-                            break;
-                        low_sum += last.sum;
-                        low_start = last.start;
-                    }
-                } else {
-                    lower[low_end++] = {low_sum, low_start};
-                    low_sum = low;
-                    low_start = now;
-                }
-                // One line left above, and it dives below the first block of the lower hull: the
-                // string follows that block. Then the same, mirrored.
-                if (up_end == up_begin) {
-                    for (; low_begin < low_end; ++low_begin) {
-                        const double block = lower[low_begin].sum;
-                        const double end =
-                            low_begin + 1 < low_end ? lower[low_begin + 1].start : low_start;
-                        if (block * (next - a) <= up_sum * (end - a)) break;
-                        finish(static_cast<Index>(end), w[static_cast<Index>(end) - 1],
-                               block / (end - a));
-                        up_sum -= block;
-                        up_start = a = end;
-                    }
-                }
-                if (low_end == low_begin) {
-                    for (; up_begin < up_end; ++up_begin) {
-                        const double block = upper[up_begin].sum;
-                        const double end =
-                            up_begin + 1 < up_end ? upper[up_begin + 1].start : up_start;
-                        if (block * (next - a) >= low_sum * (end - a)) break;
-                        finish(static_cast<Index>(end), -w[static_cast<Index>(end) - 1],
-                               block / (end - a));
-                        low_sum -= block;
-                        low_start = a = end;
-                    }
-                }
-                if (k >= reconsider && k + 1 < n) {
-                    if (k - anchor < short_blocks && !is_smooth(k)) return;
-                    reconsider = k + stretch;
+                weight += widening;
+                up.add(f[k] + widening, now, next);
+                low.add(widening - f[k], now, next);
+                if (!up.has_several_blocks()) follow(up, low, 1.0, next);
+                if (!low.has_several_blocks()) follow(low, up, -1.0, next);
+                if (k < reconsider || k + 1 == n) continue;
+                reconsider = k + stretch;
+                if (next - origin < short_blocks && !is_smooth(k)) {
+                    anchor = static_cast<Index>(origin);
+                    inflow = flow;
+                    return;
                 }
             }
-            finish(n, 0.0, up_sum / (static_cast<double>(n) - a));
+            finish(static_cast<Index>(origin), n, flow, 0.0,
+                   up.sum / (static_cast<double>(n) - origin));
+            anchor = n;
         }
     };
 };
@@ -307,10 +314,16 @@ void tv_chain(std::span<const double> f, ChainWeights weights, std::span<double>
         return;
     }
     workspace.reserve(f.size());
-    const double cap = useful_weight(f, weights.largest);
+    // A few samples tell whether the weights are large beside the signal. Then the slopes found on
+    // the way have lost digits, and pieces are summed again. Much larger ones are capped: no flow
+    // exceeds n times the range of f, so that changes nothing but the rounding.
+    const double spread = sampled_range(f);
+    const bool sum_again = weights.largest > 64.0 * spread;
+    const double cap = weights.largest <= 1024.0 * spread ? std::numeric_limits<double>::infinity()
+                                                          : static_cast<double>(n) * range(f);
     if (weights.values.size() == 1) {
         const UniformWeight w{std::min(weights.largest, cap), n - 1};
-        ChainScan::solve(f.data(), w, n, u.data(), workspace);
+        ChainScan::solve(f.data(), w, n, u.data(), sum_again, workspace);
         return;
     }
     const double* w = weights.values.data();
@@ -320,7 +333,7 @@ void tv_chain(std::span<const double> f, ChainWeights weights, std::span<double>
                        [cap](double weight) { return std::min(weight, cap); });
         w = capped;
     }
-    ChainScan::solve(f.data(), EdgeWeights{w, n - 1}, n, u.data(), workspace);
+    ChainScan::solve(f.data(), EdgeWeights{w, n - 1}, n, u.data(), sum_again, workspace);
 }
 
 void tv_chain_dual(std::span<const double> f, ChainWeights weights, std::span<const double> u,
@@ -329,8 +342,7 @@ void tv_chain_dual(std::span<const double> f, ChainWeights weights, std::span<co
     for (std::size_t k = 0; k + 1 < f.size(); ++k) {
         const double w = weights[k];
         flow += f[k] - u[k];
-        if (u[k] != u[k + 1]) flow = std::copysign(w, u[k] - u[k + 1]);
-        flow = std::clamp(flow, -w, w);
+        flow = bounded_flow(flow, w, u[k], u[k + 1]);
         p[k] = w > 0.0 ? std::clamp(flow / w, -1.0, 1.0) : 0.0;
     }
 }

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "tv/flow.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -330,7 +332,7 @@ void TreeRefinement::operator()(const RootedForest& forest, Vertex t, std::span<
                                 std::span<double> u) {
     const Vertex begin = forest.tree_begin[at(t)], end = forest.tree_begin[at(t) + 1];
     // Deviations from the old value are summed, not f itself: they are small. A piece is summed up
-    // at its top vertex; size 0 marks the others.
+    // at its top vertex, where size_ has the sign of the drop to the parent; 0 marks the others.
     for (Vertex i = begin; i < end; ++i) {
         sum_[at(i - begin)] = f[at(i)] - u[at(i)];
         size_[at(i - begin)] = 1.0;
@@ -346,14 +348,19 @@ void TreeRefinement::operator()(const RootedForest& forest, Vertex t, std::span<
             const double flow = std::copysign(forest.weight[at(i)], drop);
             sum_[here] -= flow;
             sum_[above] += flow;
+            size_[here] = std::copysign(size_[here], drop);
         }
     }
-    for (Vertex i = end - 1; i >= begin; --i) {
-        const auto here = at(i - begin);
-        if (size_[here] > 0.0)
-            u[at(i)] += sum_[here] / size_[here];
-        else
-            u[at(i)] = u[at(forest.parent[at(i)])];
+    u[at(end - 1)] += sum_[at(end - 1 - begin)] / size_[at(end - 1 - begin)];
+    for (Vertex i = end - 2; i >= begin; --i) {
+        const double size = size_[at(i - begin)], above = u[at(forest.parent[at(i)])];
+        if (size == 0.0) {
+            u[at(i)] = above;
+            continue;
+        }
+        // A tie must not become a jump against the flow by rounding.
+        const double value = u[at(i)] + sum_[at(i - begin)] / std::abs(size);
+        u[at(i)] = size > 0.0 ? std::max(value, above) : std::min(value, above);
     }
 }
 
@@ -368,9 +375,10 @@ void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> 
     }
     for (Vertex i = begin; i + 1 < end; ++i) {
         const double w = forest.weight[at(i)];
-        const double drop = u[at(i)] - u[at(forest.parent[at(i)])];
-        const bool saturated = drop != 0.0 && w * std::abs(drop) >= delta;
-        const double flow = saturated ? std::copysign(w, drop) : std::clamp(p[at(i)], -w, w);
+        const double above = u[at(forest.parent[at(i)])];
+        const bool quadratic = w * std::abs(u[at(i)] - above) < delta;
+        const double flow =
+            quadratic ? std::clamp(p[at(i)], -w, w) : bounded_flow(p[at(i)], w, u[at(i)], above);
         p[at(forest.parent[at(i)])] += flow;
         p[at(i)] = w > 0.0 ? std::clamp(flow / w, -1.0, 1.0) : 0.0;
     }

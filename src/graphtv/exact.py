@@ -70,14 +70,15 @@ def tv_chain(
     threads = _as_threads(n_threads)
     if f.size == 0 or n_edges == 0:
         return f.copy()
-    scale = _scale(f, w, delta)
-    f, w, delta = f * scale, w * scale, delta * scale**2
-    rows = f.reshape(-1, f.shape[-1])
+    scale = _scale(f, delta)
+    rows = _scaled(f, scale).reshape(-1, f.shape[-1])
+    w = _scaled(w, scale).reshape(-1, w.shape[-1])
+    u = np.empty_like(rows)
     if delta == 0.0:
-        u = _core.tv_chain(rows, w.reshape(-1, w.shape[-1]), threads)
+        _core.tv_chain(rows, w, u, threads)
     else:
-        u = _huber_chains(rows, np.broadcast_to(w, (*f.shape[:-1], n_edges)), delta, threads)
-    return u.reshape(f.shape) / scale
+        _huber_chains(rows, w, delta * scale * scale, u, threads)
+    return _unscaled(u, scale).reshape(f.shape)
 
 
 @overload
@@ -155,24 +156,22 @@ def tv_forest(
     f = as_signal(signal, "signal", graph.n_vertices)
     delta = as_real(huber, "huber", minimum=0.0)
     threads = _as_threads(n_threads)
-    scale = _scale(f, graph.weights, delta)
-    f = f * scale
+    scale = _scale(f, delta)
     try:
         forest = _core.ForestTV(
-            graph.n_vertices, graph.edges, graph.weights * scale, delta * scale**2
+            graph.n_vertices, graph.edges, _scaled(graph.weights, scale), delta * scale * scale
         )
     except ValueError as error:
         raise ValueError(f"graph must be a forest: {error}") from None
-    columns = np.ascontiguousarray(f.reshape(graph.n_vertices, -1).T)
+    columns = np.ascontiguousarray(np.atleast_2d(_scaled(f, scale).T))
     u = np.empty_like(columns)
     p = np.empty((len(columns), graph.n_edges))
     for column in range(len(columns)):
-        u[column] = forest.refine(
-            columns[column], forest.solve(columns[column], warm=False, n_threads=threads)
-        )
+        forest.solve(columns[column], u[column], warm=False, n_threads=threads)
+        forest.refine(columns[column], u[column])
         if return_dual:
-            p[column] = forest.dual(columns[column], u[column], graph.n_edges)
-    solution = u.T.reshape(f.shape) / scale
+            forest.dual(columns[column], u[column], p[column])
+    solution = _unscaled(u, scale).T.reshape(f.shape)
     if return_dual:
         return solution, p.T.reshape(graph.n_edges, *f.shape[1:])
     return solution
@@ -192,17 +191,17 @@ def _chain_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
     )
 
 
-def _huber_chains(rows: Floats, weights: Floats, delta: float, threads: int) -> Floats:
+def _huber_chains(rows: Floats, weights: Floats, delta: float, out: Floats, threads: int) -> None:
     """Solve each row by the forest solver: all chains together are one forest."""
     n_rows, n = rows.shape
     vertices = np.arange(rows.size, dtype=np.int32).reshape(n_rows, n)
     edges = np.stack([vertices[:, :-1].ravel(), vertices[:, 1:].ravel()], axis=1)
-    used = weights.ravel() > 0
-    forest = _core.ForestTV(rows.size, edges[used], weights.ravel()[used], delta)
-    return forest.solve(rows.ravel(), warm=False, n_threads=threads)
+    w = np.broadcast_to(weights, (n_rows, n - 1)).ravel()
+    forest = _core.ForestTV(rows.size, edges[w > 0], w[w > 0], delta)
+    forest.solve(rows.ravel(), out.ravel(), warm=False, n_threads=threads)
 
 
-def _scale(signal: Floats, weights: Floats, delta: float) -> float:
+def _scale(signal: Floats, delta: float) -> float:
     """Return a power of two that keeps the solver's intermediate results finite.
 
     The minimiser for (αf, αω, α²δ) is αu. Total variation needs this only where sums could
@@ -210,9 +209,20 @@ def _scale(signal: Floats, weights: Floats, delta: float) -> float:
     """
     largest = float(np.max(np.abs(signal), initial=0.0))
     if delta == 0.0:
-        largest = max(largest, float(np.max(weights, initial=0.0)))
         return 2.0**-200 if largest > 2.0**800 else 1.0
-    return 2.0 ** -math.frexp(largest)[1]
+    return 2.0 ** min(-math.frexp(largest)[1], 450)  # α²δ must not overflow
+
+
+def _scaled(values: Floats, scale: float) -> Floats:
+    """Return αf or αω; weights beyond every flow need not be exact, only finite."""
+    if scale == 1.0:
+        return values
+    with np.errstate(over="ignore", under="ignore"):
+        return np.clip(values * scale, -(2.0**900), 2.0**900)
+
+
+def _unscaled(values: Floats, scale: float) -> Floats:
+    return values if scale == 1.0 else values / scale
 
 
 def _as_threads(n_threads: int | None) -> int:
