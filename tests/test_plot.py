@@ -37,6 +37,12 @@ def test_figure_1():
     figure.canvas.draw()
 
 
+def test_draws_into_a_part_of_a_figure():
+    _, part = pyplot.figure(layout="constrained").subfigures(2, 1)
+    assert draw_partitions(grid_graph((3, 4)), ("none", "chains"), figure=part) is part
+    assert len(part.axes) == 2
+
+
 def test_one_colour_per_forest_along_the_edges():
     graph = grid_graph((3, 4))
     partition = decompose(graph, "chains")
@@ -123,6 +129,7 @@ def test_layout_of_a_cycle_is_round():
         (lambda: draw_partitions(3), "graph must be a Graph, got 3"),
         (lambda: draw_partitions(grid_graph(3), "none"), "methods must be a sequence"),
         (lambda: draw_partitions(grid_graph(3), ()), "methods must be a sequence"),
+        (lambda: draw_partitions(grid_graph(3), figure=3), "figure must be a matplotlib figure"),
         (lambda: draw_partitions(grid_graph(3), ("trees",)), "methods must be one of .*'trees'"),
     ],
 )

@@ -25,7 +25,7 @@ from graphtv.grid import recognize_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
 """Okabe and Ito's colours, which people with any colour vision can tell apart."""
@@ -79,7 +79,8 @@ def draw_partitions(
     graph: Graph,
     methods: Sequence[str] = ("none", "linear", "nested", "matroid"),
     positions: Any = None,
-) -> Figure:
+    figure: Figure | SubFigure | None = None,
+) -> Figure | SubFigure:
     """Draw a graph once per preconditioner, side by side.
 
     Parameters
@@ -90,10 +91,12 @@ def draw_partitions(
         ``"none"``, ``"diagonal"`` and methods of `decompose`.
     positions : array_like, shape (n_vertices, 2), optional
         Where the vertices are.
+    figure : matplotlib Figure or SubFigure, optional
+        Where to draw; by default a new figure of a fitting size.
 
     Returns
     -------
-    matplotlib Figure
+    matplotlib Figure or SubFigure
 
     Examples
     --------
@@ -105,17 +108,19 @@ def draw_partitions(
         raise ValueError(f"methods must be a sequence of at least one name, got {methods!r}")
     for method in methods:
         as_choice(method, "methods", ("none", "diagonal", *METHODS))
+    if figure is not None and not hasattr(figure, "subplots"):
+        raise ValueError(f"figure must be a matplotlib figure, got {figure!r}")
     places = _positions(graph, positions)
     parts = [decompose(graph, name) if name in METHODS else name for name in methods]
     pyplot = _pyplot()
-    width, height = np.ptp(places, axis=0) + 1e-9 if len(places) else (1.0, 1.0)
-    panel = 3.2 * min(max(float(height / width), 0.3), 1.6) + 0.6
-    figure, axes = pyplot.subplots(
-        1, len(methods), figsize=(3.2 * len(methods), panel), squeeze=False, layout="constrained"
-    )
+    if figure is None:
+        width, height = np.ptp(places, axis=0) + 1e-9 if len(places) else (1.0, 1.0)
+        panel = 3.2 * min(max(float(height / width), 0.3), 1.6) + 0.6
+        figure = pyplot.figure(figsize=(3.2 * len(methods), panel), layout="constrained")
+    axes = figure.subplots(1, len(methods), squeeze=False)
     for ax, part in zip(axes[0], parts, strict=True):
         _draw(ax, graph, places, part)
-    return figure  # type: ignore[no-any-return]
+    return figure
 
 
 def _pyplot() -> Any:
