@@ -10,8 +10,7 @@
 // forest, x_1 that of x_2 in another, …, and x_t joins a forest in which it closes no cycle. The
 // edges that cannot be inserted stay for level k + 1. Four facts:
 //
-// 1. An augmenting path ends in F_k. The path changes the size of one forest only, where it ends.
-// If
+// 1. An augmenting path ends in F_k. It changes the size of one forest only, where it ends. If
 //    that were F_j with j < k, then F_1 ∪ … ∪ F_{k-1} would hold r_{k-1} + 1 edges. So the sizes of
 //    F_1 … F_{k-1} never change, one union-find for F_k decides where paths end, and it needs no
 //    deletions: exchanges along a shortest path keep the span of a forest.
@@ -20,9 +19,8 @@
 //    smallest k with r_k = m, the arboricity.
 // 3. The partition is nested. If an edge of F_{l+1} joined two trees of F_l, the first l forests
 //    together with it would hold r_l + 1 edges. This is so at any time, not only between levels.
-// 4. l̂ is the largest number of disjoint spanning forests: k of them exist if and only if r_k = k
-// r_1,
-//    that is if and only if |F_1| = … = |F_k| = r_1. So sqrt(L / l̂) is the smallest that Theorem 3
+// 4. l̂ is the largest number of disjoint spanning forests: k of them exist if and only if
+//    r_k = k r_1, that is if and only if |F_1| = … = |F_k| = r_1. So sqrt(L / l̂) is the smallest that Theorem 3
 //    can give.
 //
 // A failed search leaves a vertex set S on which each of the k forests is a spanning tree. No

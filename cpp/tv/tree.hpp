@@ -16,9 +16,8 @@
 // - Memory is one array of 2n knots: the knots of a subtree live inside the interval of the Euler
 //   tour between entry and exit of its root, so that the two places every vertex may add are
 //   always free beside the runs of its children.
-// - An edge heavier than any flow it could carry is not cut off at all (its clip would only round
-// away
-//   the signal), and every tree is centred first.
+// - An edge heavier than any flow it could carry is not cut off at all (the clip would only round
+//   away the signal), and every tree is centred first.
 #pragma once
 
 #include <cstddef>
