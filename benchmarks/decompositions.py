@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from graphtv import ForestPartition, Graph, decompose, grid_graph
+from graphtv import Graph, condition_number, decompose, grid_graph
 from graphtv.gallery import erdos_renyi_graph, genrmf, star_graph
 
 GREEDY = [
@@ -30,23 +30,6 @@ GREEDY = [
 
 def with_random_weights(graph: Graph, seed: int = 0) -> Graph:
     return Graph(graph.n_vertices, graph.edges, np.random.default_rng(seed).random(graph.n_edges))
-
-
-def condition_number(partition: ForestPartition) -> float:
-    """κ(T^-1/2 K) from all eigenvalues of Π = Σ_l (I - mean over each tree of forest l)."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n = partition.graph.n_vertices
-    total = np.zeros((n, n))
-    for forest in range(partition.n_forests):
-        edges = partition.graph.edges[partition.labels == forest]
-        links = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-        _, tree = connected_components(links, directed=False)
-        same = tree[:, None] == tree
-        total += np.eye(n) - same / np.bincount(tree)[tree]
-    values = np.linalg.eigvalsh(total)
-    return float(np.sqrt(values[-1] / values[values > 1e-9 * values[-1]][0]))
 
 
 def greedy(quick: bool) -> None:
@@ -104,7 +87,7 @@ def linear_orders(quick: bool) -> None:
                 for seed in range(seeds)
             ]
             forests = np.mean([partition.n_forests for partition in partitions])
-            kappa = np.mean([condition_number(partition) for partition in partitions])
+            kappa = np.mean([condition_number(p.graph, p) for p in partitions])
             cells.append(f"{forests:6.1f} ({kappa:7.3f})")
         print(f"{ratio:6} " + " ".join(cells), flush=True)
 
