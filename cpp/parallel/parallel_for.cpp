@@ -3,10 +3,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -38,27 +36,28 @@ struct Job {
     }
 };
 
+// Never destroyed: helpers and callers may be at work on other threads while the process exits.
 class Pool {
   public:
     Pool() = default;
     Pool(const Pool&) = delete;
-    ~Pool() {
-        {
-            const std::lock_guard lock(mutex_);
-            stopping_ = true;
-        }
-        wake_.notify_all();
-        for (auto& helper : helpers_) helper.join();
-    }
+    ~Pool() = delete;
 
     // Exclusive use of the helpers: false if somebody else has them.
     bool try_acquire() { return !busy_.exchange(true); }
     void release() { busy_ = false; }
 
     void run(Job& job, int n_helpers) {
-        while (static_cast<int>(helpers_.size()) < n_helpers) {
-            const int worker = static_cast<int>(helpers_.size()) + 1;
-            helpers_.emplace_back([this, worker, seen = generation_] { help(worker, seen); });
+        try {
+            while (n_helpers_ < n_helpers) {
+                const auto work = [this, worker = n_helpers_ + 1, seen = generation_] {
+                    help(worker, seen);
+                };
+                std::thread(work).detach();
+                ++n_helpers_;
+            }
+        } catch (const std::exception&) {  // the system refuses more: do with those there are
+            n_helpers = n_helpers_;
         }
         {
             const std::lock_guard lock(mutex_);
@@ -76,8 +75,7 @@ class Pool {
     void help(int worker, unsigned long seen) {
         std::unique_lock lock(mutex_);
         for (;;) {
-            wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
-            if (stopping_) return;
+            wake_.wait(lock, [&] { return generation_ != seen; });
             seen = generation_;
             if (worker > invited_) continue;
             lock.unlock();
@@ -90,23 +88,20 @@ class Pool {
     std::atomic<bool> busy_{false};
     std::mutex mutex_;
     std::condition_variable wake_, done_;
-    std::vector<std::thread> helpers_;
+    int n_helpers_ = 0;
     Job* job_ = nullptr;
     unsigned long generation_ = 0;
     int invited_ = 0, working_ = 0;
-    bool stopping_ = false;
 };
 
-std::unique_ptr<Pool>& pool() {
-    static auto the_pool = std::make_unique<Pool>();
+Pool& pool() {
+    static Pool* the_pool = new Pool;
 #if defined(__unix__) || defined(__APPLE__)
     // The threads of a forked parent do not exist in the child: forget them there.
-    [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] {
-        static_cast<void>(the_pool.release());
-        the_pool = std::make_unique<Pool>();
-    });
+    [[maybe_unused]] static const int registered =
+        pthread_atfork(nullptr, nullptr, [] { the_pool = new Pool; });
 #endif
-    return the_pool;
+    return *the_pool;
 }
 
 thread_local bool inside_parallel_for = false;
@@ -126,13 +121,13 @@ int resolve_threads(int requested) {
 void parallel_for(int n_tasks, int n_threads, const std::function<void(int, int)>& body) {
     Job job{body, n_tasks};
     const int n_helpers = (n_threads < n_tasks ? n_threads : n_tasks) - 1;
-    if (n_helpers <= 0 || inside_parallel_for || !pool()->try_acquire()) {
+    if (n_helpers <= 0 || inside_parallel_for || !pool().try_acquire()) {
         job.run(0);
     } else {
         inside_parallel_for = true;
-        pool()->run(job, n_helpers);
+        pool().run(job, n_helpers);
         inside_parallel_for = false;
-        pool()->release();
+        pool().release();
     }
     if (job.failure) std::rethrow_exception(job.failure);
 }

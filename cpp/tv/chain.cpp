@@ -305,7 +305,15 @@ class ChainScan {
 };
 
 ChainWeights ChainWeights::of(std::span<const double> values) {
-    return {values, values.empty() ? 0.0 : *std::max_element(values.begin(), values.end())};
+    Lanes largest(0.0), also(0.0);  // two chains of maxima: one would wait for itself
+    std::size_t i = 0;
+    for (; i + 4 <= values.size(); i += 4) {
+        largest = max(largest, Lanes(values[i], values[i + 1]));
+        also = max(also, Lanes(values[i + 2], values[i + 3]));
+    }
+    for (; i < values.size(); ++i) largest = max(largest, Lanes(values[i]));
+    largest = max(largest, also);
+    return {values, std::max(largest.first(), largest.second())};
 }
 
 void ChainWorkspace::reserve(std::size_t longest) {
@@ -340,6 +348,10 @@ void tv_chain(std::span<const double> f, ChainWeights weights, std::span<double>
     const bool sum_again = weights.largest > 64.0 * spread;
     const double cap = weights.largest <= 1024.0 * spread ? std::numeric_limits<double>::infinity()
                                                           : static_cast<double>(n) * range(f);
+    if (cap == 0.0) {  // f is constant
+        std::copy(f.begin(), f.end(), u.begin());
+        return;
+    }
     if (weights.values.size() == 1) {
         const UniformWeight w{std::min(weights.largest, cap), n - 1};
         ChainScan::solve(f.data(), w, n, u.data(), sum_again, workspace);

@@ -11,7 +11,7 @@ namespace graphtv {
 // conservation against it, is a tie that rounding has split.
 inline double bounded_flow(double conserved, double w, double u, double v) {
     const double drop = u - v, saturated = std::copysign(w, drop);
-    const bool jumps = std::abs(drop) > 1e-14 * (std::abs(u) + std::abs(v)) ||
+    const bool jumps = std::abs(drop) > 1e-14 * (std::abs(u) + std::abs(v) + w) ||
                        (drop != 0.0 && std::abs(conserved - saturated) <= 1e-6 * w);
     return jumps ? saturated : std::clamp(conserved, -w, w);
 }

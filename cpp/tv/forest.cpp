@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "parallel/parallel_for.hpp"
 
@@ -90,7 +91,7 @@ void ForestTV::solve(std::span<const double> f, std::span<double> u, bool warm, 
     const auto vertex = vertices();
     const auto begin = tree_begin();
     if (u.data() != f.data()) std::copy(f.begin(), f.end(), u.begin());
-    parallel_for(n_shards, n_threads, [&](int task, int worker) {
+    const auto solve_shard = [&](int task, int worker) {
         const auto [first, last] = shards_[at(task)];
         const auto from = at(begin[at(first)]), to = at(begin[at(last)]);
         for (auto i = from; i < to; ++i) f_[i] = f[at(vertex[i])];
@@ -106,7 +107,8 @@ void ForestTV::solve(std::span<const double> f, std::span<double> u, bool warm, 
             }
         }
         for (auto i = from; i < to; ++i) u[at(vertex[i])] = u_[i];
-    });
+    };
+    parallel_for(n_shards, n_threads, std::cref(solve_shard));  // a copy would take memory
 }
 
 void ForestTV::solve_chain(Vertex chain, bool warm, int worker) {

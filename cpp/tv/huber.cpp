@@ -45,13 +45,15 @@ class HuberNewton {
             classify();
             find_step();
             const double length = line_search();
-            double longest = 0.0;
+            double farthest = 0.0;
             for (std::size_t i = 0; i < size_; ++i) {
-                u_[i] += length * step_[i];
-                longest = std::max(longest, std::abs(step_[i]));
+                const double move = length * step_[i];
+                u_[i] += move;
+                farthest = std::max(farthest, std::abs(move));
             }
-            // A full step inside the zones it was computed for ends at the minimiser.
-            settled = (length == 1.0 && zones_hold()) || longest <= resolution_;
+            // A full step inside the zones it was computed for ends at the minimiser. Moves lost in
+            // rounding would go on for ever.
+            settled = (length == 1.0 && zones_hold()) || farthest <= resolution_;
         }
         for (double& value : u_) value += centre_;
     }
@@ -78,9 +80,8 @@ class HuberNewton {
 
     // After a step, up to rounding at the kinks of h.
     bool zones_hold() const {
-        const double slack = 1e-12 * delta_;
         for (std::size_t i = 0; !is_root(i); ++i) {
-            const double x = stretch(i);
+            const double x = stretch(i), slack = 1e-12 * delta_ + 4.0 * weight(i) * resolution_;
             if (zone_[i] == 0 ? std::abs(x) > delta_ + slack : zone_[i] * x < delta_ - slack)
                 return false;
         }

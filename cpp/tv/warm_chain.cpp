@@ -44,9 +44,9 @@ class WarmChain {
                 pieces_.count = base;
                 solve_window(end_of(base), jump);
                 spent_ += end - end_of(base);
-                if (spent_ > 2 * n_) break;
+                if (is_spent()) break;
             }
-            if (spent_ > 2 * n_ || has_many_pieces()) return solve_cold();
+            if (is_spent() || has_many_pieces()) return solve_cold();
         }
     }
 
@@ -73,6 +73,7 @@ class WarmChain {
 
     void push(Index jump) { pieces_.ends[at(pieces_.count++)] = jump; }
 
+    bool is_spent() const { return spent_ > 2 * std::int64_t{n_}; }
     // With pieces as short as this a cold start is faster.
     bool has_many_pieces() const { return pieces_.count > n_ / 2; }
 
