@@ -374,7 +374,8 @@ void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> 
     for (Vertex i = begin; i + 1 < end; ++i) {
         const double w = forest.weight[at(i)];
         const double above = u[at(forest.parent[at(i)])];
-        const bool quadratic = w * std::abs(u[at(i)] - above) < delta;
+        const double rounding = 1e-14 * w * (std::abs(u[at(i)]) + std::abs(above));
+        const bool quadratic = delta > 0.0 && w * std::abs(u[at(i)] - above) < delta + rounding;
         const double flow =
             quadratic ? std::clamp(p[at(i)], -w, w) : bounded_flow(p[at(i)], w, u[at(i)], above);
         p[at(forest.parent[at(i)])] += flow;
