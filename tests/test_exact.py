@@ -255,10 +255,13 @@ def test_long_heavy_spine_is_optimal():
     assert_optimal(graph, f, u, p)
 
 
-def test_huber_on_a_long_smooth_chain_is_certified():
-    n = 20_000
-    f = 3 * np.sin(np.arange(n) * 1e-3)
-    path = Graph(n, np.column_stack([np.arange(n - 1), np.arange(1, n)]), 30.0)
+@pytest.mark.parametrize(
+    ("signal", "weight"), [("smooth", 30.0), ("walk", 30.0), ("ramp", 1e4), ("noise", 1.0)]
+)
+def test_huber_on_a_long_chain_is_certified(signal, weight):
+    n = 20_000  # Newton alone would move the borders of the zones edge by edge
+    f = SIGNALS[signal](n, np.random.default_rng(0))
+    path = Graph(n, np.column_stack([np.arange(n - 1), np.arange(1, n)]), weight)
     for huber in (1e-4, 1e-2, 1.0):
         u, p = tv_forest(path, f, return_dual=True, huber=huber)
         found = certificate(path.gradient(), f, u, p, huber=huber)

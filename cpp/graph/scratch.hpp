@@ -24,6 +24,7 @@ class Scratch {
 
     T* data() { return values_.get(); }
     T& operator[](std::size_t i) { return values_[i]; }
+    const T& operator[](std::size_t i) const { return values_[i]; }
     std::size_t n_bytes() const { return size_ * sizeof(T); }
 
   private:

@@ -7,46 +7,32 @@
 
 namespace graphtv {
 
-namespace {
-
-std::size_t at(Vertex i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 class HuberNewton {
   public:
-    HuberNewton(const RootedForest& forest, Vertex t, std::span<const double> f,
-                std::span<const double> vertex_weights, double delta, std::span<double> u,
-                HuberWorkspace& workspace)
-        : begin_(at(forest.tree_begin[at(t)])),
-          size_(at(forest.tree_begin[at(t) + 1]) - begin_),
-          forest_(forest),
-          f_(f.subspan(begin_, size_)),
-          c_(vertex_weights.empty() ? vertex_weights : vertex_weights.subspan(begin_, size_)),
-          delta_(delta),
-          u_(u.subspan(begin_, size_)),
-          step_(workspace.step_.data(), size_),
-          pivot_(workspace.pivot_.data(), size_),
-          zone_(workspace.zone_.data(), size_) {
-        const auto [low, high] = std::minmax_element(f_.begin(), f_.end());
-        centre_ = *low + 0.5 * (*high - *low);
-        resolution_ = 4.0 * std::numeric_limits<double>::epsilon() * (*high - *low);
+    HuberNewton(const HuberProblem& problem, std::span<double> u, HuberWorkspace& workspace)
+        : problem_(problem),
+          resolution_(4.0 * std::numeric_limits<double>::epsilon() * problem.range),
+          u_(u),
+          step_(workspace.step_.data(), problem.size),
+          pivot_(workspace.pivot_.data(), problem.size),
+          zone_(workspace.zone_.data(), problem.size) {}
+
+    // Improves u, an approximate minimiser of the centred problem. False if the steps did not
+    // suffice.
+    bool solve(int step_limit) {
+        classify();
+        return solve_from_zones(step_limit);
     }
 
-    // Improves u, an initial guess.
-    void solve() {
-        // Finite in exact arithmetic; the hardest chains seen took some hundred steps.
-        constexpr int step_limit = 10000;
-        for (double& value : u_) value -= centre_;
+    // The same, where the first step is for given zones.
+    bool solve_from_zones(int step_limit) {
         bool settled = false;
-        for (int n_steps = 0; !settled; ++n_steps) {
-            if (n_steps == step_limit)
-                throw std::runtime_error("Huber total variation did not settle");
-            classify();
+        for (int n_steps = 0; n_steps < step_limit && !settled; ++n_steps) {
+            if (n_steps > 0) classify();
             find_step();
             const double length = line_search();
             double farthest = 0.0;
-            for (std::size_t i = 0; i < size_; ++i) {
+            for (std::size_t i = 0; i < problem_.size; ++i) {
                 const double move = length * step_[i];
                 u_[i] += move;
                 farthest = std::max(farthest, std::abs(move));
@@ -55,80 +41,60 @@ class HuberNewton {
             // rounding would go on for ever.
             settled = (length == 1.0 && zones_hold()) || farthest <= resolution_;
         }
-        for (double& value : u_) value += centre_;
+        return settled;
     }
 
   private:
-    double mass(std::size_t i) const { return c_.empty() ? 1.0 : c_[i]; }
-    double weight(std::size_t i) const { return forest_.weight[begin_ + i]; }
-    std::size_t parent(std::size_t i) const { return at(forest_.parent[begin_ + i]) - begin_; }
-    bool is_root(std::size_t i) const { return i + 1 == size_; }
-
     // w Δu on the edge to the parent, and no more than rounding counts as none.
     double stretch(std::size_t i) const {
-        const double drop = u_[i] - u_[parent(i)];
-        return std::abs(drop) <= resolution_ ? 0.0 : weight(i) * drop;
+        const double drop = problem_.drop(u_, i);
+        return std::abs(drop) <= resolution_ ? 0.0 : problem_.weight(i) * drop;
     }
 
     // 0: the edge to the parent is quadratic; ±1: it is linear, with that slope.
     void classify() {
-        for (std::size_t i = 0; !is_root(i); ++i) {
+        for (std::size_t i = 0; !problem_.is_root(i); ++i) {
             const double x = stretch(i);
-            zone_[i] = static_cast<signed char>((x >= delta_) - (x <= -delta_));
+            zone_[i] = static_cast<signed char>((x >= problem_.delta) - (x <= -problem_.delta));
         }
     }
 
     // After a step, up to rounding at the kinks of h.
     bool zones_hold() const {
-        for (std::size_t i = 0; !is_root(i); ++i) {
-            const double x = stretch(i), slack = 1e-12 * delta_ + 4.0 * weight(i) * resolution_;
-            if (zone_[i] == 0 ? std::abs(x) > delta_ + slack : zone_[i] * x < delta_ - slack)
+        const double delta = problem_.delta;
+        for (std::size_t i = 0; !problem_.is_root(i); ++i) {
+            const double x = stretch(i);
+            const double slack = 1e-12 * delta + 4.0 * problem_.weight(i) * resolution_;
+            if (zone_[i] == 0 ? std::abs(x) > delta + slack : zone_[i] * x < delta - slack)
                 return false;
         }
         return true;
     }
 
-    // Share of its parent's movement that a vertex on a quadratic edge follows: k / (k + pivot) for
-    // the stiffness k = w² / δ, without the overflow.
-    double share(std::size_t i) const {
-        return 1.0 / (1.0 + pivot_[i] / weight(i) * (delta_ / weight(i)));
-    }
-
     // The Newton step v - u, where v minimises the quadratic that the zones stand for:
-    // (C + Σ_quadratic w²/δ ∇_eᵀ∇_e) v = C f - Σ_linear ±w ∇_eᵀ, by elimination from leaves to
-    // root.
+    // (C + Σ_quadratic w²/δ ∇_eᵀ∇_e) v = C f - Σ_linear ±w ∇_eᵀ.
     void find_step() {
-        for (std::size_t i = 0; i < size_; ++i) {
-            pivot_[i] = mass(i);
-            step_[i] = mass(i) * (f_[i] - centre_);
+        for (std::size_t i = 0; i < problem_.size; ++i)
+            step_[i] = problem_.mass(i) * problem_.signal(i);
+        for (std::size_t i = 0; !problem_.is_root(i); ++i) {
+            step_[i] -= zone_[i] * problem_.weight(i);
+            step_[problem_.parent(i)] += zone_[i] * problem_.weight(i);
         }
-        for (std::size_t i = 0; !is_root(i); ++i) {
-            if (zone_[i] != 0) {
-                step_[i] -= zone_[i] * weight(i);
-                step_[parent(i)] += zone_[i] * weight(i);
-            } else {
-                const double s = share(i);
-                pivot_[parent(i)] += s * pivot_[i];
-                step_[parent(i)] += s * step_[i];
-            }
-        }
-        for (std::size_t i = size_; i-- > 0;) {
-            step_[i] /= pivot_[i];
-            if (is_root(i) || zone_[i] != 0) continue;
-            const double s = share(i);
-            step_[i] = (1.0 - s) * step_[i] + s * step_[parent(i)];
-        }
-        for (std::size_t i = 0; i < size_; ++i) step_[i] -= u_[i];
+        const auto softness = [&](std::size_t i) {
+            return zone_[i] == 0 ? problem_.delta : std::numeric_limits<double>::infinity();
+        };
+        problem_.solve_springs(softness, step_, pivot_);
+        for (std::size_t i = 0; i < problem_.size; ++i) step_[i] -= u_[i];
     }
 
     // Derivative of the objective along the step at u + t step: increasing in t.
     double slope(double t) const {
         double total = 0.0;
-        for (std::size_t i = 0; i < size_; ++i) {
-            total += mass(i) * (u_[i] + t * step_[i] - (f_[i] - centre_)) * step_[i];
-            if (is_root(i)) continue;
-            const double rate = weight(i) * (step_[i] - step_[parent(i)]);
-            total += std::clamp((stretch(i) + t * rate) / delta_, -1.0, 1.0) * rate;
+        for (std::size_t i = 0; i < problem_.size; ++i) {
+            total += problem_.mass(i) * (u_[i] + t * step_[i] - problem_.signal(i)) * step_[i];
+            if (problem_.is_root(i)) continue;
+            const double rate = problem_.weight(i) * problem_.drop(step_, i);
+            total += std::clamp((stretch(i) + t * rate) / problem_.delta, -1.0, 1.0) * rate;
         }
         return total;
     }
@@ -152,34 +118,44 @@ class HuberNewton {
         return t;
     }
 
-    const std::size_t begin_, size_;
-    const RootedForest& forest_;
-    const std::span<const double> f_, c_;
-    const double delta_;
+    const HuberProblem& problem_;
+    const double resolution_;
     const std::span<double> u_;
     const std::span<double> step_;  // and before that the right-hand side
     const std::span<double> pivot_;
     const std::span<signed char> zone_;
-    double centre_, resolution_;
 };
 
 void HuberWorkspace::reserve(std::size_t largest_tree) {
     tree_.reserve(largest_tree);
+    interior_.reserve(largest_tree);
     step_.reserve(largest_tree);
     pivot_.reserve(largest_tree);
     zone_.reserve(largest_tree);
 }
 
 std::size_t HuberWorkspace::n_bytes() const {
-    return tree_.n_bytes() + step_.n_bytes() + pivot_.n_bytes() + zone_.n_bytes();
+    return tree_.n_bytes() + interior_.n_bytes() + step_.n_bytes() + pivot_.n_bytes() +
+           zone_.n_bytes();
 }
 
 void huber_tree(const RootedForest& forest, Vertex t, std::span<const double> f,
                 std::span<const double> vertex_weights, double delta, std::span<double> u,
                 HuberWorkspace& workspace) {
-    workspace.reserve(at(forest.tree_begin[at(t) + 1] - forest.tree_begin[at(t)]));
+    constexpr int few = 12, many = 10000;  // finite in exact arithmetic
+    const HuberProblem problem(forest, t, f, vertex_weights, delta);
+    workspace.reserve(problem.size);
     tv_tree(forest, t, f, vertex_weights, u, workspace.tree_);
-    HuberNewton(forest, t, f, vertex_weights, delta, u, workspace).solve();
+    const std::span<double> part = problem.part_of(u);
+    for (double& value : part) value -= problem.centre;
+    HuberNewton newton(problem, part, workspace);
+    if (!newton.solve(few)) {
+        workspace.interior_.solve(problem, part, {workspace.zone_.data(), problem.size},
+                                  {workspace.pivot_.data(), problem.size});
+        if (!newton.solve_from_zones(many))
+            throw std::runtime_error("Huber total variation did not settle");
+    }
+    for (double& value : part) value += problem.centre;
 }
 
 }  // namespace graphtv

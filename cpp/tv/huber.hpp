@@ -5,15 +5,17 @@
 //
 // The paper calls efficient solvers for this penalty conceivable; here is one. The objective is
 // strictly convex, once differentiable and piecewise quadratic. Newton's method with a line search
-// finds its minimiser in finitely many steps (Madsen & Nielsen 1990): an edge is quadratic (|w Δu|
-// < δ) or linear, and the Newton step solves a system on the forest of quadratic edges, by
+// finds its minimiser in finitely many steps (Madsen & Nielsen 1990): an edge is quadratic
+// (|w Δu| < δ) or linear, and the Newton step solves a system on the forest of quadratic edges, by
 // elimination from leaves to root in O(n) without fill. It starts from the exact total variation
-// solution, whose jumps are nearly always the linear edges; a handful of steps is usual.
+// solution, whose jumps are nearly always the linear edges: a few steps are usual. Where they do
+// not suffice, an interior-point method comes close first.
 #pragma once
 
 #include <span>
 
 #include "graph/rooted_forest.hpp"
+#include "tv/huber_interior.hpp"
 #include "tv/tree.hpp"
 
 namespace graphtv {
@@ -31,6 +33,7 @@ class HuberWorkspace {
     friend void huber_tree(const RootedForest&, Vertex, std::span<const double>,
                            std::span<const double>, double, std::span<double>, HuberWorkspace&);
     TreeWorkspace tree_;
+    HuberInterior interior_;
     Scratch<double> step_, pivot_;
     Scratch<signed char> zone_;
 };
