@@ -113,8 +113,8 @@ def condition_number(
         return _iterative(operator)
     except RuntimeError as error:  # a singular factor, or Lanczos on one that nearly is
         raise ValueError(
-            "graph must have weights of a narrower range for its condition number to be iterated"
-            f" on, got {graph.weights.min()} and {graph.weights.max()}"
+            "graph must have weights of a narrower range for method 'iterative', got"
+            f" {graph.weights.min()} and {graph.weights.max()}; 'dense' bears wider ones"
         ) from error
 
 
