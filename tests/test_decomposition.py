@@ -1,3 +1,5 @@
+"""Forest partitions: acyclic, complete, and all that they say about themselves."""
+
 import pickle
 import signal
 import time

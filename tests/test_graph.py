@@ -1,3 +1,5 @@
+"""Graphs: simple after construction, their gradient, conversions and errors."""
+
 import copy
 import pickle
 import sys

@@ -1,3 +1,5 @@
+"""Grids by their definition, and their recognition in any order of the vertices."""
+
 import itertools
 import math
 import pickle

@@ -1,3 +1,5 @@
+"""Nearest neighbours against all pairs of points."""
+
 import math
 
 import numpy as np

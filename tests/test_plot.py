@@ -1,3 +1,5 @@
+"""Pictures: what is drawn where, the layout, and the arguments refused."""
+
 import builtins
 import sys
 
