@@ -1,3 +1,5 @@
+"""The profile under which Hypothesis runs."""
+
 from hypothesis import settings
 
 # A deadline per example would make slow machines fail tests that are right.

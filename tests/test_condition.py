@@ -121,6 +121,26 @@ def test_scale_of_the_weights_is_irrelevant():
             )
 
 
+@pytest.mark.parametrize("method", ["dense", "iterative"])
+def test_two_parts_held_together_by_a_weak_edge(method):
+    """The edge is far below the rounding of its neighbours, κ is not."""
+    triangles = [[0, 1], [1, 2], [0, 2], [2, 3], [3, 4], [4, 5], [3, 5]]
+    for weak in (1e-7, 1e-12, 1e-30):
+        weights = [1, 1, 1, weak, 1, 1, 1]
+        # σ_max = √3 of a triangle; the indicator of one triangle has ‖Ku‖ = weak, ‖u - ū‖² = 3/2.
+        expected = math.sqrt(3 * 1.5) / weak
+        graph = Graph(6, triangles, weights)
+        assert condition_number(graph, "none", method=method) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["dense", "iterative"])
+@pytest.mark.parametrize("preconditioner", ["none", "diagonal"])
+def test_weights_beyond_floating_point(preconditioner, method):
+    graph = Graph(3, [[0, 1], [1, 2]], [1e300, 1e-300])
+    with pytest.raises(ValueError, match=r"graph must have weights .* got 1e-300 and 1e\+300"):
+        condition_number(graph, preconditioner, alpha=0.5, method=method)
+
+
 def test_is_deterministic():
     graph = Graph(900, np.random.default_rng(3).integers(0, 900, (2500, 2)))
     for preconditioner in ("none", "diagonal", "linear"):
@@ -146,7 +166,7 @@ def test_a_partition_fits_any_weights_of_its_graph():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (("graph", "none"), {}, "graph must be a Graph, got 'graph'"),
+        (("graph", "none"), {}, "graph must be a graphtv.Graph, got 'graph'"),
         ((grid_graph(3), "amg"), {}, "preconditioner must be one of .*, got 'amg'"),
         ((grid_graph(3), None), {}, "preconditioner must be one of .*, got None"),
         ((grid_graph(3), "none"), {"method": "fast"}, "method must be one of .*, got 'fast'"),

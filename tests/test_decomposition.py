@@ -1,3 +1,5 @@
+"""Forest partitions: acyclic, complete, and all that they say about themselves."""
+
 import pickle
 import signal
 import time
@@ -384,6 +386,13 @@ def test_own_labels(graph, random):
         assert_is_what_it_says(partition)
 
 
+@pytest.mark.parametrize("dtype", [float, str, object, ">i8"])
+def test_no_labels_of_any_type(dtype):
+    partition = ForestPartition.from_labels(Graph(3, []), np.empty(0, dtype=dtype))
+    assert partition.n_forests == 0
+    assert partition.labels.dtype == np.int32
+
+
 def test_own_labels_are_copied():
     labels = np.array([0, 1, 0], dtype=np.int32)
     partition = ForestPartition.from_labels(path_graph(4), labels)
@@ -426,9 +435,9 @@ def test_bad_options(options, message):
 
 
 def test_not_a_graph():
-    with pytest.raises(ValueError, match="graph must be a Graph"):
+    with pytest.raises(ValueError, match=r"graph must be a graphtv\.Graph"):
         decompose([[0, 1]])
-    with pytest.raises(ValueError, match="graph must be a Graph"):
+    with pytest.raises(ValueError, match=r"graph must be a graphtv\.Graph"):
         ForestPartition.from_labels([[0, 1]], [0])
 
 
@@ -449,3 +458,6 @@ def test_pickled():
     copy = pickle.loads(pickle.dumps(partition))
     assert_array_equal(copy.labels, partition.labels)
     assert repr(copy) == repr(partition)
+    for one in (partition, copy):
+        for array in (one.labels, one.n_edges_per_forest, one.longest_path_per_forest):
+            assert not array.flags.writeable

@@ -447,6 +447,21 @@ def test_a_graph_is_wanted():
         tv_forest([[0, 1]], [0.0, 1.0])
 
 
+@pytest.mark.parametrize("bad", [0.5, 1, None, "yes", np.ones(2)])
+def test_bad_return_dual(bad):
+    """A weight in third place must not pass for a flag."""
+    with pytest.raises(ValueError, match="return_dual must be True or False, got"):
+        tv_forest(gallery.path_graph(3), [0.0, 1.0, 2.0], bad)
+
+
+def test_masked_arrays_need_no_mask():
+    masked = np.ma.masked_array([0.0, 5.0, 1.0], [False, True, False])
+    with pytest.raises(ValueError, match=r"signal must not be masked, got .* at index 1"):
+        tv_chain(masked, 1.0)
+    unmasked = np.ma.masked_array([0.0, 5.0, 1.0])
+    np.testing.assert_array_equal(tv_chain(unmasked, 1.0), tv_chain([0.0, 5.0, 1.0], 1.0))
+
+
 def test_unusual_arrays():
     f = np.arange(6.0)
     expected = tv_chain(f, 1.0)

@@ -1,3 +1,5 @@
+"""The gallery: each graph by its definition, the same for the same seed."""
+
 import networkx
 import numpy as np
 import pytest

@@ -1,3 +1,5 @@
+"""Graphs: simple after construction, their gradient, conversions and errors."""
+
 import copy
 import pickle
 import sys
@@ -292,6 +294,14 @@ def test_from_igraph():
         (
             lambda: Graph.from_networkx(networkx.Graph([(0, 1, {"weight": "x"})])),
             "the edge attribute 'weight' of G must hold real numbers",
+        ),
+        (
+            lambda: Graph.from_networkx(networkx.path_graph(3), weight=["weight"]),
+            r"weight must name an edge attribute or be None, got \['weight'\]",
+        ),
+        (
+            lambda: Graph.from_igraph(igraph.Graph(2, [(0, 1)]), weight=2.0),
+            r"weight must name an edge attribute or be None, got 2\.0",
         ),
     ],
 )

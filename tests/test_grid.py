@@ -1,3 +1,5 @@
+"""Grids by their definition, and their recognition in any order of the vertices."""
+
 import itertools
 import math
 import pickle
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy import sparse
 
 from graphtv import Graph, gallery, grid_graph, recognize_grid
 from graphtv._reference import grid_recognition
@@ -113,6 +116,8 @@ def test_many_axes_of_length_one():
         (((2, 3), [1, np.ones((2, 3))]), r"weights\[1\] .*shape \(2, 2\), got shape \(2, 3\)"),
         (((2, 3), [1, [[1, 2], [3]]]), r"weights\[1\] must be an array"),
         (((2, 3), "ab"), r"weights\[0\] must hold real numbers"),
+        (((2, 3), sparse.eye_array(2)), "weights must hold real numbers, got dtype object"),
+        ((sparse.eye_array(2),), "shape must be an integer"),
     ],
 )
 def test_bad_input(arguments, message):
@@ -232,6 +237,11 @@ def test_small_grids_in_disguise():
     assert recognize_grid(Graph(4, [[0, 1], [1, 2], [2, 3], [3, 0]])).shape == (2, 2)
     assert recognize_grid(product_with_cycle(4, -4)).shape == (2, 2, 2, 2)
     assert recognize_grid(product_with_cycle(4, 5)).shape == (2, 2, 5)
+
+
+def test_recognises_graphs_only():
+    with pytest.raises(ValueError, match=r"graph must be a graphtv\.Graph, got 'grid'"):
+        recognize_grid("grid")
 
 
 def test_structure_is_read_only_and_pickles():

@@ -1,3 +1,5 @@
+"""Nearest neighbours against all pairs of points."""
+
 import math
 
 import numpy as np
@@ -66,7 +68,8 @@ def test_default_bandwidth_among_doubles():
 
 def test_bandwidth():
     points = np.array([[0.0], [1.0], [3.0]])
-    assert_array_equal(knn_graph(points, 1, bandwidth=math.inf).weights, [1, 1])
+    for unbounded in (math.inf, np.float32("inf")):
+        assert_array_equal(knn_graph(points, 1, bandwidth=unbounded).weights, [1, 1])
     assert_array_equal(knn_graph(points, 1, bandwidth=np.float64(np.inf)).weights, [1, 1])
     assert_allclose(knn_graph(points, 1, bandwidth=2).weights, np.exp([-1 / 4, -1]), rtol=1e-15)
 

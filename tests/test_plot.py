@@ -1,3 +1,5 @@
+"""Pictures: what is drawn where, the layout, and the arguments refused."""
+
 import builtins
 import sys
 
@@ -126,9 +128,10 @@ def test_layout_of_a_cycle_is_round():
             lambda: draw_partition(decompose(grid_graph(2)), positions=[[0, 0], [0, np.nan]]),
             "positions must be finite",
         ),
-        (lambda: draw_partitions(3), "graph must be a Graph, got 3"),
+        (lambda: draw_partitions(3), "graph must be a graphtv.Graph, got 3"),
         (lambda: draw_partitions(grid_graph(3), "none"), "methods must be a sequence"),
         (lambda: draw_partitions(grid_graph(3), ()), "methods must be a sequence"),
+        (lambda: draw_partitions(grid_graph(3), None), "methods must be a sequence.*, got None"),
         (lambda: draw_partitions(grid_graph(3), figure=3), "figure must be a matplotlib figure"),
         (lambda: draw_partitions(grid_graph(3), ("trees",)), "methods must be one of .*'trees'"),
     ],

@@ -1,3 +1,5 @@
+// Binds the partitions of a graph into forests, and what is judged about them.
+
 #include "bindings/arrays.hpp"
 #include "decomposition/linear_forests.hpp"
 #include "decomposition/matroid_partition.hpp"

@@ -1,3 +1,5 @@
+// Binds the making of simple graphs and the recognition of grids.
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 

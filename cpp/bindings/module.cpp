@@ -1,3 +1,5 @@
+// The extension module: one call per file of bindings.
+
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_core, m) {

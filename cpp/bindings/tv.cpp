@@ -1,3 +1,5 @@
+// Binds exact total variation: chains by the batch, and forests that keep their memory.
+
 #include <algorithm>
 
 #include "bindings/arrays.hpp"

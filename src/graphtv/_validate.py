@@ -38,7 +38,7 @@ def as_count(value: Any, name: str, *, minimum: int = 0, maximum: int = INDEX_LI
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """Return the lengths of the axes of a grid, given as one or several."""
-    several = isinstance(shape, Sequence) or np.ndim(shape) > 0
+    several = isinstance(shape, Sequence) or as_array(shape, "shape").ndim > 0
     lengths = tuple(
         as_count(length, "shape", minimum=1) for length in (shape if several else [shape])
     )
@@ -58,6 +58,13 @@ def as_real(value: Any, name: str, *, minimum: float = -math.inf, strict: bool =
             f"{name} must be {'above' if strict else 'at least'} {minimum}, got {real}"
         )
     return real
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def as_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
@@ -139,6 +146,10 @@ def describe(index: tuple[int, ...]) -> str:
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
+    """Return `values` as an array of whatever type and shape it has."""
+    if np.ma.is_masked(values):
+        where = first_index(np.ma.getmaskarray(values))
+        raise ValueError(f"{name} must not be masked, got a masked entry at {describe(where)}")
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:

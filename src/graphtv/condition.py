@@ -29,13 +29,17 @@ from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
 from graphtv._validate import Floats, Indices, as_choice, as_real
 from graphtv.decomposition import METHODS, ForestPartition, decompose
-from graphtv.graph import Graph
+from graphtv.graph import Graph, as_graph
 
 DENSE_LIMIT = 400
 """Up to this many vertices, "auto" takes the singular values of a dense matrix."""
 
 BAND_LIMIT = 7000
 """Up to this bandwidth (after Cuthill-McKee) a Laplacian is factorised, beyond, iterated on."""
+
+
+LEAST_WEIGHT = 1e-150
+"""Least entry of the operator, relative to the largest, whose square is not lost to underflow."""
 
 
 def condition_number(
@@ -78,8 +82,7 @@ def condition_number(
     >>> round(condition_number(grid_graph((4, 5)), "chains") ** 2, 9)
     2.0
     """
-    if not isinstance(graph, Graph):
-        raise ValueError(f"graph must be a Graph, got {graph!r}")
+    as_graph(graph)
     exponent = as_real(alpha, "alpha", minimum=0.0)
     if exponent > 2:
         raise ValueError(f"alpha must be at most 2, got {exponent}")
@@ -106,7 +109,13 @@ def condition_number(
         operator = _of_weights(graph.edges, graph.weights, 2.0, normalised=False)
     if how == "dense" or (how == "auto" and len(operator.scale) <= DENSE_LIMIT):
         return _dense(operator)
-    return _iterative(operator)
+    try:
+        return _iterative(operator)
+    except RuntimeError as error:  # a singular factor, or Lanczos on one that nearly is
+        raise ValueError(
+            "graph must have weights of a narrower range for method 'iterative', got"
+            f" {graph.weights.min()} and {graph.weights.max()}; 'dense' bears wider ones"
+        ) from error
 
 
 class _Operator(NamedTuple):
@@ -129,6 +138,11 @@ def _of_weights(edges: Indices, weights: Floats, power: float, *, normalised: bo
     vertices, ends = np.unique(edges, return_inverse=True)
     ends = ends.reshape(-1, 2)
     relative = (weights / weights.max()) ** (power / 2)
+    if relative.min() < LEAST_WEIGHT:
+        raise ValueError(
+            "graph must have weights of a narrower range for its condition number,"
+            f" got {weights.min()} and {weights.max()}"
+        )
     scale = np.ones(len(vertices))
     if normalised:
         scale = np.sqrt(np.bincount(ends.ravel(), np.repeat(relative**2, 2)))
@@ -180,7 +194,8 @@ def _dense(operator: _Operator) -> float:
     matrix = operator.gradient[:, :n] + operator.gradient[:, n:] @ _averages(operator)
     values = scipy.linalg.svdvals(matrix.toarray() / operator.scale, overwrite_a=True)
     n_components, _ = _kernel(operator)
-    return float(values[0] / values[n - n_components - 1])
+    smallest = values[n - n_components - 1]
+    return float(values[0] / min(smallest, _weakest_cut(operator)))
 
 
 def _iterative(operator: _Operator) -> float:
@@ -217,7 +232,28 @@ def _iterative(operator: _Operator) -> float:
     _, vectors = eigsh(inverse, k=1, which="LA", v0=start, tol=1e-8)
     # A factorisation rounds edges that are 10⁻¹² of their neighbours, a quotient does not.
     x = project(vectors[:, 0])
-    return max(largest * float(np.linalg.norm(x) / np.linalg.norm(apply(x))), 1.0)
+    smallest = float(np.linalg.norm(apply(x)) / np.linalg.norm(x))
+    return max(largest / min(smallest, _weakest_cut(operator)), 1.0)
+
+
+def _weakest_cut(operator: _Operator) -> float:
+    """Return ‖Ax‖ / ‖x‖ of an x that is constant on both sides of the weakest link.
+
+    The quotient bounds σ_min from above. Where one edge is many orders of magnitude weaker than all
+    others but holds two parts together, it is σ_min, and finer methods lose that edge to rounding.
+    """
+    gradient, scale = operator
+    n = len(scale)
+    if gradient.shape[1] > n:
+        return math.inf  # stars have unit weights
+    n_components, components = _kernel(operator)
+    forest = _heaviest_forest(gradient)
+    ends = gradient.indices.reshape(-1, 2)[forest[:-1]]
+    _, parts = _components(ends[:, 0], ends[:, 1], n)
+    side = (parts == parts[gradient.indices[2 * forest[-1]]]).astype(np.float64)
+    masses = np.bincount(components, scale**2, minlength=n_components)
+    means = (np.bincount(components, scale**2 * side) / masses)[components]
+    return float(np.linalg.norm(gradient @ side) / np.linalg.norm(scale * (side - means)))
 
 
 def _largest_eigenvalue(matvec: Callable[[Floats], Floats], start: Floats) -> float:
@@ -338,8 +374,8 @@ def _conjugate_gradients(
     return solve
 
 
-def _forest_solver(gradient: scipy.sparse.csr_array, components: Any) -> Callable[[Floats], Floats]:
-    """Return the solver of a spanning forest of the largest weights, in linear time."""
+def _heaviest_forest(gradient: scipy.sparse.csr_array) -> Any:
+    """Return the edges of a spanning forest of the largest weights, the heaviest first."""
     n = gradient.shape[1]
     ends = gradient.indices.reshape(-1, 2)
     heaviest_first = np.argsort(-np.abs(gradient.data[::2]), kind="stable")
@@ -348,7 +384,13 @@ def _forest_solver(gradient: scipy.sparse.csr_array, components: Any) -> Callabl
     ranks[heaviest_first] = np.arange(1.0, len(ends) + 1)
     links = scipy.sparse.csr_array((ranks, (ends[:, 0], ends[:, 1])), shape=(n, n))
     chosen = csgraph.minimum_spanning_tree(links).data.astype(np.int64) - 1
-    forest = gradient[heaviest_first[chosen]]
+    return heaviest_first[np.sort(chosen)]
+
+
+def _forest_solver(gradient: scipy.sparse.csr_array, components: Any) -> Callable[[Floats], Floats]:
+    """Return the solver of a spanning forest of the largest weights, in linear time."""
+    n = gradient.shape[1]
+    forest = gradient[_heaviest_forest(gradient)]
     laplacian = scipy.sparse.csr_array(forest.T @ forest)
     # Reversed breadth-first, every leaf comes before its parent: elimination fills nothing in.
     order = csgraph.reverse_cuthill_mckee(laplacian, symmetric_mode=True)

@@ -24,7 +24,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Indices, as_array, as_choice, as_count, first_index
-from graphtv.graph import Graph
+from graphtv.graph import Graph, as_graph
 from graphtv.grid import GridStructure, recognize_grid
 
 if TYPE_CHECKING:
@@ -92,6 +92,14 @@ class ForestPartition:
     reason: str
     setup_time: float = field(default=0.0)
 
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(vars(self).values())
+
     @classmethod
     def from_labels(cls, graph: Graph, labels: Any) -> Self:
         """Make a partition of one's own.
@@ -105,12 +113,13 @@ class ForestPartition:
             have a cycle.
         """
         start = time.perf_counter()
-        if not isinstance(graph, Graph):
-            raise ValueError(f"graph must be a Graph, got {graph!r}")
+        as_graph(graph)
         array = as_array(labels, "labels")
         if array.shape != (graph.n_edges,):
             raise ValueError(f"labels must have shape ({graph.n_edges},), got {array.shape}")
-        if array.size and array.dtype.kind not in "ui":
+        if array.size == 0:  # of floats, if given as []
+            array = np.empty(0, dtype=np.int32)
+        if array.dtype.kind not in "ui":
             raise ValueError(f"labels must hold integers, got dtype {array.dtype}")
         outside = (array < 0) | (array >= graph.n_edges)
         if outside.any():
@@ -143,9 +152,6 @@ class ForestPartition:
             raise ValueError(f"labels must make forests, got a cycle in forest {facts.cyclic}")
         if n_forests and facts.is_nested:
             known_condition_number = math.sqrt(n_forests / facts.n_spanning)
-        per_forest = facts.edges, facts.trees, facts.longest
-        for array in (labels, *per_forest):
-            array.flags.writeable = False
         return cls(
             graph,
             labels,
@@ -155,7 +161,9 @@ class ForestPartition:
             facts.is_nested,
             facts.n_spanning,
             known_condition_number,
-            *per_forest,
+            facts.edges,
+            facts.trees,
+            facts.longest,
             reason=reason,
             setup_time=time.perf_counter() - start,
         )
@@ -247,8 +255,7 @@ def decompose(
     ('chains', [0, 0, 0, 1, 1, 1, 1])
     """
     start = time.perf_counter()
-    if not isinstance(graph, Graph):
-        raise ValueError(f"graph must be a Graph, got {graph!r}")
+    as_graph(graph)
     as_choice(method, "method", METHODS)
     as_choice(spanning, "spanning", SPANNING)
     as_choice(order, "order", ORDERS)

@@ -16,8 +16,8 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_count, as_floats, as_real, as_signal, as_weights
-from graphtv.graph import Graph
+from graphtv._validate import Floats, as_count, as_flag, as_floats, as_real, as_signal, as_weights
+from graphtv.graph import Graph, as_graph
 
 __all__ = ["tv_chain", "tv_forest"]
 
@@ -151,9 +151,9 @@ def tv_forest(
     >>> tv_forest(star, [0.0, 3.0, 3.0, -3.0])
     array([ 1.,  2.,  2., -2.])
     """
-    if not isinstance(graph, Graph):
-        raise ValueError(f"graph must be a graphtv.Graph, got {type(graph).__name__}")
+    as_graph(graph)
     f = as_signal(signal, "signal", graph.n_vertices)
+    wants_dual = as_flag(return_dual, "return_dual")
     delta = as_real(huber, "huber", minimum=0.0)
     threads = _as_threads(n_threads)
     scale = _scale(f, delta)
@@ -169,10 +169,10 @@ def tv_forest(
     for column in range(len(columns)):
         forest.solve(columns[column], u[column], warm=False, n_threads=threads)
         forest.refine(columns[column], u[column])
-        if return_dual:
+        if wants_dual:
             forest.dual(columns[column], u[column], p[column])
     solution = _unscaled(u, scale).T.reshape(f.shape)
-    if return_dual:
+    if wants_dual:
         return solution, p.T.reshape(graph.n_edges, *f.shape[1:])
     return solution
 

@@ -169,6 +169,7 @@ class Graph:
             all edges if `weight` is None.
         """
         networkx = _import("networkx")
+        _check_attribute(weight)
         if not isinstance(G, networkx.Graph):
             raise ValueError(f"G must be a networkx graph, got {type(G).__name__}")
         if G.is_directed():
@@ -195,6 +196,7 @@ class Graph:
             all edges if `weight` is None.
         """
         igraph = _import("igraph")
+        _check_attribute(weight)
         if not isinstance(G, igraph.Graph):
             raise ValueError(f"G must be an igraph graph, got {type(G).__name__}")
         if G.is_directed():
@@ -250,6 +252,18 @@ class Graph:
     def __reduce__(self) -> tuple[Any, ...]:
         state = (self._n_vertices, self._edges, self._weights, self._grid)
         return self._from_simple, state
+
+
+def as_graph(value: Any) -> Graph:
+    """Return `value` if it is a graph; the argument is called ``graph`` everywhere."""
+    if not isinstance(value, Graph):
+        raise ValueError(f"graph must be a graphtv.Graph, got {value!r}")
+    return value
+
+
+def _check_attribute(weight: Any) -> None:
+    if weight is not None and not isinstance(weight, str):
+        raise ValueError(f"weight must name an edge attribute or be None, got {weight!r}")
 
 
 def _rows(matrix: sparse.csr_array) -> Indices:

@@ -10,8 +10,16 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import INDEX_LIMIT, Floats, Indices, as_floats, as_shape, as_weights
-from graphtv.graph import Graph
+from graphtv._validate import (
+    INDEX_LIMIT,
+    Floats,
+    Indices,
+    as_array,
+    as_floats,
+    as_shape,
+    as_weights,
+)
+from graphtv.graph import Graph, as_graph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +121,7 @@ def recognize_grid(graph: Graph) -> GridStructure | None:
     and the axes are ordered by the numbers of its neighbours, highest first. The vertices of
     ``grid_graph(shape)`` thus keep their row-major coordinates, without the axes of length 1.
     """
-    known = graph._grid
+    known = as_graph(graph)._grid
     if known is not None and graph.n_edges == _n_grid_edges(known.shape):
         return _squeeze(known)
     found = _core.recognize_grid(graph.n_vertices, graph.edges)
@@ -130,8 +138,10 @@ def _n_grid_edges(shape: tuple[int, ...]) -> int:
 
 def _weights_per_axis(weights: Any, shape: tuple[int, ...]) -> list[Floats]:
     """Return the weights of each axis, checked: a number or an array."""
-    if not isinstance(weights, Sequence) and np.ndim(weights) == 0:
-        return [as_weights(weights, "weights", ())] * len(shape)
+    if not isinstance(weights, Sequence):
+        weights = as_array(weights, "weights")
+        if weights.ndim == 0:
+            return [as_weights(weights, "weights", ())] * len(shape)
     if len(weights) != len(shape):
         raise ValueError(
             f"weights must be a number or have one entry for each of the {len(shape)} axes,"

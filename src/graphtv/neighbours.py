@@ -70,8 +70,10 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
 
 
 def _as_bandwidth(bandwidth: Any) -> float | None:
-    if bandwidth is None or (isinstance(bandwidth, float) and bandwidth == math.inf):
-        return bandwidth
+    if bandwidth is None:
+        return None
+    if isinstance(bandwidth, float | np.floating) and bandwidth == math.inf:
+        return math.inf
     return as_real(bandwidth, "bandwidth", minimum=0, strict=True)
 
 

@@ -20,7 +20,7 @@ from scipy.sparse import csgraph
 from graphtv._validate import Floats, as_choice, as_floats
 from graphtv.condition import condition_number
 from graphtv.decomposition import METHODS, ForestPartition, decompose
-from graphtv.graph import Graph
+from graphtv.graph import Graph, as_graph
 from graphtv.grid import recognize_grid
 
 if TYPE_CHECKING:
@@ -102,9 +102,8 @@ def draw_partitions(
     --------
     >>> figure = draw_partitions(grid_graph((6, 8)), ("none", "chains"))  # doctest: +SKIP
     """
-    if not isinstance(graph, Graph):
-        raise ValueError(f"graph must be a Graph, got {graph!r}")
-    if isinstance(methods, str) or len(methods) == 0:
+    as_graph(graph)
+    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
         raise ValueError(f"methods must be a sequence of at least one name, got {methods!r}")
     for method in methods:
         as_choice(method, "methods", ("none", "diagonal", *METHODS))

@@ -1,3 +1,5 @@
+"""The command line as a user meets it: output, files, messages and exit codes."""
+
 import builtins
 import os
 import subprocess
