@@ -76,12 +76,15 @@ double sampled_range(std::span<const double> values) {
 
 class ChainScan {
   public:
+    // `sum_again`: the values of pieces, see tv_chain.
     template <class Weights>
     static void solve(const double* f, Weights w, Index n, double* u, bool sum_again,
                       ChainWorkspace& workspace) {
-        Chain<Weights> chain{
-            f, w, n, u, sum_again, workspace.upper_.data(), workspace.lower_.data()};
-        chain.solve();
+        Block *upper = workspace.upper_.data(), *lower = workspace.lower_.data();
+        if (sum_again)
+            Chain<Weights, true>{f, w, n, u, upper, lower}.solve();
+        else
+            Chain<Weights, false>{f, w, n, u, upper, lower}.solve();
     }
     static double* capped(ChainWorkspace& workspace) { return workspace.capped_.data(); }
 
@@ -140,13 +143,12 @@ class ChainScan {
         }
     };
 
-    template <class Weights>
+    template <class Weights, bool sum_again>
     struct Chain {
         const double* f;
         const Weights w;
         const Index n;
         double* u;
-        const bool sum_again;  // the values of pieces
         Block* upper;
         Block* lower;
         Index anchor = 0;     // first vertex that is not finished
@@ -174,7 +176,7 @@ class ChainScan {
 
         // Finishes [begin, end) at a common value, between the flows given.
         void finish(Index begin, Index end, double in, double out, double value) const {
-            if (sum_again)
+            if constexpr (sum_again)
                 value = (sum(f + begin, f + end) + (in - out)) / static_cast<double>(end - begin);
             if (begin + 4 <= n) {  // unconditional: what is beyond the end is written again later
                 store(u + begin, Lanes(value));

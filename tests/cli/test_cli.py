@@ -116,6 +116,16 @@ def test_existing_file_is_kept_unless_forced(capsys, tmp_path):
     assert "<svg" in target.read_text()
 
 
+def test_default_pictures_are_numbered(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(3):
+        assert main(DEMO) == 0
+    names = ["graphtv-demo-2.png", "graphtv-demo-3.png", "graphtv-demo.png"]
+    assert sorted(os.listdir(tmp_path)) == names
+    assert main([*DEMO, "--force"]) == 0
+    assert sorted(os.listdir(tmp_path)) == names
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [

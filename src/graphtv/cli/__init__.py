@@ -12,8 +12,6 @@ from pathlib import Path
 
 from graphtv.cli.errors import UsageError
 
-DEFAULT_PICTURE = Path("graphtv-demo.png")
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 2 for a wrong request, 130 for Ctrl-C.
@@ -61,9 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     picture.add_argument(
         "--out",
         type=Path,
-        default=DEFAULT_PICTURE,
         metavar="FILE",
-        help="where the picture goes, by default %(default)s; its suffix is its format",
+        help="where the picture goes, its suffix is its format; by default graphtv-demo.png, "
+        "numbered if that exists",
     )
     picture.add_argument("--no-picture", action="store_true", help="numbers only")
     demo.add_argument("--force", action="store_true", help="overwrite an existing picture")

@@ -14,6 +14,7 @@ image has a value below D, so P - D bounds how far u is from optimal.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
 import time
@@ -32,6 +33,7 @@ from graphtv.graph import Graph
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+DEFAULT_PICTURE = Path("graphtv-demo.png")
 WEIGHT = 0.2
 NOISE = 0.2
 TOLERANCE = 1e-4
@@ -56,8 +58,9 @@ class Sweep(NamedTuple):
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the demonstration."""
-    out: Path | None = None if arguments.no_picture else arguments.out
-    if out is not None:
+    out: Path | None = None
+    if not arguments.no_picture:
+        out = arguments.out or _free_name(DEFAULT_PICTURE, taken_too=arguments.force)
         out = _check(out, overwrite=arguments.force)
     noisy, truth = gallery.piecewise_constant_image(
         (arguments.size, arguments.size), seed=7, noise=NOISE, n_regions=12
@@ -128,6 +131,12 @@ def _report_forests(graph: Graph) -> None:
 
 def _root_mean_square(values: Floats) -> float:
     return math.sqrt(float(np.mean(values**2)))
+
+
+def _free_name(path: Path, *, taken_too: bool) -> Path:
+    """Return `path`, or the first of path-2, path-3, … that does not exist."""
+    candidates = (path.with_stem(f"{path.stem}-{k}") for k in itertools.count(2))
+    return path if taken_too or not path.exists() else next(c for c in candidates if not c.exists())
 
 
 def _check(out: Path, *, overwrite: bool) -> Path | None:
