@@ -2,9 +2,11 @@
 // and touch pages that are then never used.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace graphtv {
 
@@ -22,7 +24,16 @@ class Scratch {
         size_ = n;
     }
 
+    // Room for n values, more than before, of which [begin, end) move to the front.
+    void grow(std::size_t n, std::size_t begin, std::size_t end) {
+        auto larger = std::make_unique_for_overwrite<T[]>(n);
+        std::copy(values_.get() + begin, values_.get() + end, larger.get());
+        values_ = std::move(larger);
+        size_ = n;
+    }
+
     T* data() { return values_.get(); }
+    std::size_t size() const { return size_; }
     T& operator[](std::size_t i) { return values_[i]; }
     const T& operator[](std::size_t i) const { return values_[i]; }
     std::size_t n_bytes() const { return size_ * sizeof(T); }

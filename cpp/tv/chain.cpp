@@ -80,13 +80,15 @@ class ChainScan {
     template <class Weights>
     static void solve(const double* f, Weights w, Index n, double* u, bool sum_again,
                       ChainWorkspace& workspace) {
-        Block *upper = workspace.upper_.data(), *lower = workspace.lower_.data();
         if (sum_again)
-            Chain<Weights, true>{f, w, n, u, upper, lower}.solve();
+            Chain<Weights, true>{f, w, n, u, workspace}.solve();
         else
-            Chain<Weights, false>{f, w, n, u, upper, lower}.solve();
+            Chain<Weights, false>{f, w, n, u, workspace}.solve();
     }
-    static double* capped(ChainWorkspace& workspace) { return workspace.capped_.data(); }
+    static double* capped(ChainWorkspace& workspace, std::size_t n) {
+        workspace.capped_.reserve(n);
+        return workspace.capped_.data();
+    }
 
   private:
     using Block = ChainWorkspace::Block;
@@ -95,12 +97,13 @@ class ChainScan {
     // (sum over length). The lower side is entered with its sign changed. The last block
     // stays in registers.
     struct Hull {
-        Block* const blocks;
-        Index begin = 0, end = 0, limit = 512;
+        Scratch<Block>& memory;
+        Block* blocks;
+        Index begin = 0, end = 0, limit = static_cast<Index>(ChainWorkspace::least_blocks);
         double sum, start;
 
-        Hull(Block* memory, double first, double origin)
-            : blocks(memory), sum(first), start(origin) {}
+        Hull(Scratch<Block>& blocks_memory, double first, double origin)
+            : memory(blocks_memory), blocks(memory.data()), sum(first), start(origin) {}
 
         bool has_several_blocks() const { return begin < end; }
         double first_sum() const { return blocks[begin].sum; }
@@ -115,11 +118,20 @@ class ChainScan {
         // Blocks leave at the front and come at the back. They are moved back to the beginning of
         // the memory, of which no more is used than twice the most blocks alive at once.
         void make_room() {
-            if (2 * (end - begin) > limit) {
-                limit *= 2;
+            const auto room = static_cast<Index>(memory.size());
+            const bool is_half_full = 2 * (end - begin) > limit;
+            if (is_half_full && limit < room) {
+                limit = std::min(2 * limit, room);
                 return;
             }
-            std::copy(blocks + begin, blocks + end, blocks);
+            if (is_half_full) {
+                limit = 2 * room;
+                memory.grow(static_cast<std::size_t>(limit), static_cast<std::size_t>(begin),
+                            static_cast<std::size_t>(end));
+                blocks = memory.data();
+            } else {
+                std::copy(blocks + begin, blocks + end, blocks);
+            }
             end -= begin;
             begin = 0;
         }
@@ -149,8 +161,7 @@ class ChainScan {
         const Weights w;
         const Index n;
         double* u;
-        Block* upper;
-        Block* lower;
+        ChainWorkspace& workspace;
         Index anchor = 0;     // first vertex that is not finished
         double inflow = 0.0;  // x_{anchor - 1}
 
@@ -264,8 +275,8 @@ class ChainScan {
             constexpr Index stretch = 4096, short_blocks = 128;
             Index reconsider = anchor + stretch;
             double weight = w[anchor], origin = static_cast<double>(anchor), flow = inflow;
-            Hull up(upper, f[anchor] + (flow + weight), origin);
-            Hull low(lower, -(f[anchor] + (flow - weight)), origin);
+            Hull up(workspace.upper_, f[anchor] + (flow + weight), origin);
+            Hull low(workspace.lower_, -(f[anchor] + (flow - weight)), origin);
             // One line is left of `line`, and it crosses the first blocks of the other hull: the
             // string follows these.
             const auto follow = [&](Hull& line, Hull& other, double sign, double next) {
@@ -319,9 +330,9 @@ ChainWeights ChainWeights::of(std::span<const double> values) {
 }
 
 void ChainWorkspace::reserve(std::size_t longest) {
-    // Room for twice the blocks alive, see Hull::make_room; pages never used cost nothing.
-    upper_.reserve(2 * longest + 512);
-    lower_.reserve(2 * longest + 512);
+    // Twice the blocks that can be alive, and at least what a hull starts with; see Hull::make_room.
+    upper_.reserve(2 * longest + least_blocks);
+    lower_.reserve(2 * longest + least_blocks);
     capped_.reserve(longest);
 }
 
@@ -342,7 +353,6 @@ void tv_chain(std::span<const double> f, ChainWeights weights, std::span<double>
         u[1] = std::abs(flow) < weights[0] ? u[0] : f[1] + flow;
         return;
     }
-    workspace.reserve(f.size());
     // A few samples tell whether the weights are large beside the signal. Then the slopes found on
     // the way have lost digits, and pieces are summed again. Much larger ones are capped: no flow
     // exceeds n times the range of f, so that changes nothing but the rounding.
@@ -361,7 +371,7 @@ void tv_chain(std::span<const double> f, ChainWeights weights, std::span<double>
     }
     const double* w = weights.values.data();
     if (weights.largest > cap) {
-        double* capped = ChainScan::capped(workspace);
+        double* capped = ChainScan::capped(workspace, weights.values.size());
         std::transform(weights.values.begin(), weights.values.end(), capped,
                        [cap](double weight) { return std::min(weight, cap); });
         w = capped;

@@ -25,7 +25,8 @@
 
 namespace graphtv {
 
-// Memory of the chain solver; it grows to the longest chain seen and is never freed in between.
+// Memory of the chain solver. It grows with what the signals need, but for no chain up to the length
+// reserved.
 class ChainWorkspace {
   public:
     explicit ChainWorkspace(std::size_t longest = 0) { reserve(longest); }
@@ -34,6 +35,7 @@ class ChainWorkspace {
 
   private:
     friend class ChainScan;
+    static constexpr std::size_t least_blocks = 512;
     struct Block {
         double sum;    // of f over the block, and the tube's width gained
         double start;  // first vertex; a double, since it only meets doubles
