@@ -124,8 +124,10 @@ void forked_children_start_their_own_threads() {
               return grandchild == 0 && all_tasks_run_once(100, 2) ? 0 : 1;
           }) == 0);
     check(all_tasks_run_once(100, 4));
+}
 
-    // While others are inside parallel_for, and hold its locks.
+// While others are inside parallel_for, and hold its locks.
+void forks_disturb_no_callers() {
     std::atomic<bool> stop{false};
     std::vector<std::thread> callers;
     for (int caller = 0; caller < 2; ++caller)
@@ -191,9 +193,11 @@ int main() {
     nested_calls_run_on_the_spot();
     callers_do_not_disturb_each_other();
 #if defined(__linux__)
-    // The thread sanitizer supports no threads after fork(), and none leaves memory to refuse.
+    // The thread sanitizer supports no threads after fork(), the address sanitizer no fork() while
+    // another thread allocates, and none leaves memory to refuse.
     if constexpr (!under_thread_sanitizer) forked_children_start_their_own_threads();
     if constexpr (!under_thread_sanitizer) exit_does_not_wait_for_callers();
+    if constexpr (sanitizers.empty()) forks_disturb_no_callers();
     if constexpr (sanitizers.empty()) refused_threads_are_done_without();
 #endif
     return verdict();
