@@ -3,10 +3,10 @@
     python benchmarks/kernels/chains.py [--quick]
 
 Nanoseconds per vertex on one thread, every contestant in the same run, library call against
-library call with all arrays allocated beforehand. `ratio` is the fastest peer over graphtv: above
-1, graphtv is faster. All of prox_tv's methods race against one weight for all edges, its weighted
-method against a weight per edge. `warm` solves the same chains again, from the pieces of the last
-solution, after a change of a thousandth of the noise.
+library call with all arrays allocated and checked beforehand. `ratio` is the fastest peer over
+graphtv: above 1, graphtv is faster. All of prox_tv's methods race against one weight for all edges,
+its weighted method against a weight per edge. `warm` solves the same chains again, from the pieces
+of the last solution, after a change of a thousandth of the noise.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def measure(n_chains: int, n: int, kind: str, weight: float, turns: int) -> dict
         forest.solve(near[turn[0] % 2], ours.ravel(), warm=True, n_threads=1)
 
     contestants = {
-        "uniform": lambda: _core.tv_chain(x, np.full((1, 1), weight), ours, 1),
-        "weighted": lambda: _core.tv_chain(x, per_edge, ours, 1),
+        "uniform": lambda: _core.tv_chain(x, np.full((1, 1), weight), weight, ours, 1),
+        "weighted": lambda: _core.tv_chain(x, per_edge, weight, ours, 1),
         "warm": warm,
         **uniform,
         **weighted,

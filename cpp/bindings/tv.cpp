@@ -18,14 +18,12 @@ using InPlace = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::span<double> view(const InPlace& array) { return {array.data(), array.size()}; }
 
-void chain_rows(const InRows& signal, const InRows& weights, const OutRows& out, int n_threads) {
+// `largest_weight` comes from the check of the arguments, which has looked at all of them.
+void chain_rows(const InRows& signal, const InRows& weights, double largest_weight,
+                const OutRows& out, int n_threads) {
     const nb::gil_scoped_release no_gil;
     const std::size_t n_rows = signal.shape(0), n = signal.shape(1), n_weights = weights.shape(1);
-    const auto weights_of = [&](std::size_t row) {
-        return ChainWeights::of({weights.data() + row * n_weights, n_weights});
-    };
-    const bool is_shared = weights.shape(0) == 1;
-    const auto shared = is_shared ? weights_of(0) : ChainWeights{};
+    const std::size_t weights_stride = weights.shape(0) == 1 ? 0 : n_weights;
     constexpr std::size_t vertices_per_task = 8192;
     const std::size_t rows_per_task = vertices_per_task / (n + 1) + 1;
     const auto n_tasks = static_cast<int>((n_rows + rows_per_task - 1) / rows_per_task);
@@ -34,7 +32,8 @@ void chain_rows(const InRows& signal, const InRows& weights, const OutRows& out,
     parallel_for(n_tasks, threads, [&](int task, int worker) {
         auto row = static_cast<std::size_t>(task) * rows_per_task;
         for (const auto end = std::min(row + rows_per_task, n_rows); row < end; ++row)
-            tv_chain({signal.data() + row * n, n}, is_shared ? shared : weights_of(row),
+            tv_chain({signal.data() + row * n, n},
+                     {{weights.data() + row * weights_stride, n_weights}, largest_weight},
                      {out.data() + row * n, n}, workspaces[static_cast<std::size_t>(worker)]);
     });
 }
@@ -43,7 +42,8 @@ void chain_rows(const InRows& signal, const InRows& weights, const OutRows& out,
 
 void bind_tv(nb::module_& m) {
     m.def("tv_chain", &chain_rows, nb::arg("signal").noconvert(), nb::arg("weights").noconvert(),
-          nb::arg("out").noconvert(), nb::arg("n_threads"), "Exact TV on every row of `signal`.");
+          nb::arg("largest_weight"), nb::arg("out").noconvert(), nb::arg("n_threads"),
+          "Exact TV on every row of `signal`.");
 
     nb::class_<ForestTV>(m, "ForestTV", "The proximal step of one forest, with its memory.")
         .def(

@@ -75,7 +75,7 @@ def tv_chain(
     w = _scaled(w, scale).reshape(-1, w.shape[-1])
     u = np.empty_like(rows)
     if delta == 0.0:
-        _core.tv_chain(rows, w, u, threads)
+        _core.tv_chain(rows, w, float(w.max()), u, threads)
     else:
         _huber_chains(rows, w, delta * scale * scale, u, threads)
     return _unscaled(u, scale).reshape(f.shape)
