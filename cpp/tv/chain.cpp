@@ -242,17 +242,16 @@ class ChainScan {
                 }
                 const Lanes excess = flow - Lanes(weight);
                 const Index length = k - start + 1;
-                if (length <= reciprocal_limit) {
-                    const double reciprocal = reciprocals[static_cast<std::size_t>(length)];
+                // A line outside its tube is turned until it touches it here.
+                const auto turn = [&](double reciprocal) {
                     slope = slope + max(excess, Lanes(0.0)) * Lanes(reciprocal);
                     flow = min(flow, Lanes(weight));
                     touch = select_less(excess, Lanes(0.0), touch, Lanes(static_cast<double>(k)));
-                } else if (less(excess, Lanes(0.0)) != 3) {  // rare by now
-                    const double reciprocal = 1.0 / static_cast<double>(length);
-                    slope = slope + max(excess, Lanes(0.0)) * Lanes(reciprocal);
-                    flow = min(flow, Lanes(weight));
-                    touch = select_less(excess, Lanes(0.0), touch, Lanes(static_cast<double>(k)));
-                }
+                };
+                if (length <= reciprocal_limit)
+                    turn(reciprocals[static_cast<std::size_t>(length)]);
+                else if (less(excess, Lanes(0.0)) != 3)  // rare by now
+                    turn(1.0 / static_cast<double>(length));
                 if (k == n - 1) {  // the closed end of the tube: both lines lead there
                     finish_until(n, 0.0, slope.first());
                     return k - start;
@@ -318,15 +317,7 @@ class ChainScan {
 };
 
 ChainWeights ChainWeights::of(std::span<const double> values) {
-    Lanes largest(0.0), also(0.0);  // two chains of maxima: one would wait for itself
-    std::size_t i = 0;
-    for (; i + 4 <= values.size(); i += 4) {
-        largest = max(largest, Lanes(values[i], values[i + 1]));
-        also = max(also, Lanes(values[i + 2], values[i + 3]));
-    }
-    for (; i < values.size(); ++i) largest = max(largest, Lanes(values[i]));
-    largest = max(largest, also);
-    return {values, std::max(largest.first(), largest.second())};
+    return {values, values.empty() ? 0.0 : *std::max_element(values.begin(), values.end())};
 }
 
 void ChainWorkspace::reserve(std::size_t longest) {

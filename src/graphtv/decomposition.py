@@ -262,9 +262,10 @@ def decompose(
     seed = as_count(seed, "seed")
 
     reason = "asked for"
-    grid = None
+    grid = whole_grid = None
     if method in ("auto", "chains"):
-        grid = graph._grid or recognize_grid(graph)
+        whole_grid = recognize_grid(graph)
+        grid = graph._grid or whole_grid
         if method == "chains" and grid is None:
             raise ValueError(
                 "method must not be 'chains' unless the graph is a grid;"
@@ -276,7 +277,7 @@ def decompose(
     known_condition_number = None
     if grid is not None and method == "chains":
         labels = _axes(graph, grid)
-        if recognize_grid(graph) is not None and labels.size:
+        if whole_grid is not None and labels.size:
             known_condition_number = math.sqrt(int(labels.max()) + 1)
     elif method == "linear":
         build = _core.linear_forests if order == "weight" else _core.linear_forests_of_paper
