@@ -1,0 +1,45 @@
+// Why a long computation should end early: a deadline, or a user who asks. Every loop of the solver
+// asks at least every few milliseconds of work and then returns with its state intact: whatever it
+// holds by then is feasible and can be certified.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace graphtv {
+
+class Watch {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    Watch() = default;
+    // `poll` is asked now and then, on the thread that called the solver, and returns true to end.
+    Watch(double seconds, std::function<bool()> poll) : poll_(std::move(poll)) {
+        if (seconds < std::numeric_limits<double>::infinity())
+            deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(std::min(seconds, 1e9)));
+    }
+
+    // Cheap enough for every few thousand vertices. Once true, it stays so.
+    bool expired() {
+        if (expired_) return true;
+        const auto now = Clock::now();
+        if (now >= deadline_) return expired_ = true;
+        if (poll_ && now >= next_poll_) {
+            next_poll_ = now + std::chrono::milliseconds(20);
+            expired_ = poll_();
+        }
+        return expired_;
+    }
+
+  private:
+    Clock::time_point deadline_ = Clock::time_point::max();
+    Clock::time_point next_poll_ = Clock::time_point::min();
+    std::function<bool()> poll_;
+    bool expired_ = false;
+};
+
+}  // namespace graphtv
