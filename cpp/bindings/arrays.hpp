@@ -24,6 +24,11 @@ using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
 using OutMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
+// Contiguous outputs that the caller provides.
+using InPlace = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+inline std::span<double> view(const InPlace& array) { return {array.data(), array.size()}; }
+
 template <class T>
 std::span<const T> view(const In<T>& array) {
     return {array.data(), array.size()};
@@ -64,5 +69,6 @@ inline void check_signals() {
 void bind_graph(nb::module_& m);
 void bind_decomposition(nb::module_& m);
 void bind_tv(nb::module_& m);
+void bind_solver(nb::module_& m);
 
 }  // namespace graphtv::bindings

@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_graph(m);
     graphtv::bindings::bind_decomposition(m);
     graphtv::bindings::bind_tv(m);
+    graphtv::bindings::bind_solver(m);
 }

@@ -14,9 +14,6 @@ namespace {
 // Rows of a batch of chains, all of one length; weights per edge and row, per edge, or one in all.
 using InRows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using InPlace = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-std::span<double> view(const InPlace& array) { return {array.data(), array.size()}; }
 
 // `largest_weight` comes from the check of the arguments, which has looked at all of them.
 void chain_rows(const InRows& signal, const InRows& weights, double largest_weight,
@@ -51,8 +48,7 @@ void bind_tv(nb::module_& m) {
             [](ForestTV* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
                double delta) {
                 const nb::gil_scoped_release no_gil;
-                new (self)
-                    ForestTV(bindings::view(n_vertices, edges), bindings::view(weights), delta);
+                new (self) ForestTV(view(n_vertices, edges), view(weights), delta);
             },
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
             nb::arg("delta"))
@@ -61,7 +57,7 @@ void bind_tv(nb::module_& m) {
             [](ForestTV& self, const In<double>& signal, const InPlace& out, bool warm,
                int n_threads) {
                 const nb::gil_scoped_release no_gil;
-                self.solve(bindings::view(signal), view(out), warm, resolve_threads(n_threads));
+                self.solve(view(signal), view(out), warm, resolve_threads(n_threads));
             },
             nb::arg("signal").noconvert(), nb::arg("out").noconvert(), nb::arg("warm"),
             nb::arg("n_threads"), "The minimiser; `warm` starts from the last call.")
@@ -69,7 +65,7 @@ void bind_tv(nb::module_& m) {
             "refine",
             [](ForestTV& self, const In<double>& signal, const InPlace& solution) {
                 const nb::gil_scoped_release no_gil;
-                self.refine(bindings::view(signal), view(solution));
+                self.refine(view(signal), view(solution));
             },
             nb::arg("signal").noconvert(), nb::arg("solution").noconvert(),
             "Removes the rounding of long message chains, in place.")
@@ -78,7 +74,7 @@ void bind_tv(nb::module_& m) {
             [](ForestTV& self, const In<double>& signal, const In<double>& solution,
                const InPlace& out) {
                 const nb::gil_scoped_release no_gil;
-                self.dual(bindings::view(signal), bindings::view(solution), view(out));
+                self.dual(view(signal), view(solution), view(out));
             },
             nb::arg("signal").noconvert(), nb::arg("solution").noconvert(),
             nb::arg("out").noconvert(), "The dual variable by edge.")

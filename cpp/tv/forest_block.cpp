@@ -69,32 +69,40 @@ std::size_t ForestWorkspace::n_bytes() const {
 
 ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_weights, double delta,
                          std::span<const double> vertex_weights,
-                         std::span<const EdgeIndex> edge_numbers)
+                         std::span<const Vertex> vertex_numbers)
     : delta_(delta),
       layout_(lay_out(forest, edge_weights, delta == 0.0 && vertex_weights.empty())) {
     const auto begin = tree_begin();
     n_slots_ = vertices().size();
     for (std::size_t t = 0; t + 1 < begin.size(); ++t)
         largest_tree_ = std::max(largest_tree_, at(begin[t + 1] - begin[t]));
+    if (!vertex_numbers.empty())
+        std::visit(
+            [&](auto& layout) {
+                for (Vertex& v : layout.vertex) v = vertex_numbers[at(v)];
+            },
+            layout_);
     if (!vertex_weights.empty()) {
         vertex_weights_.reserve(n_slots_);
         for (const Vertex v : vertices()) vertex_weights_.push_back(vertex_weights[at(v)]);
     }
-    std::visit(
-        [&](auto& layout) {
-            if (!edge_numbers.empty())
-                for (EdgeIndex& e : layout.edge) e = edge_numbers[at(e)];
-        },
-        layout_);
     if (auto* chains = std::get_if<ChainForest>(&layout_)) {
         auto& weight = chains->weight;
         largest_weight_.resize(begin.size() - 1);
         for (std::size_t c = 0; c + 1 < begin.size(); ++c)
             largest_weight_[c] =
                 *std::max_element(weight.begin() + begin[c], weight.begin() + begin[c + 1]);
-        recognize_lattice(forest.n_vertices);
+        if (vertex_numbers.empty()) recognize_lattice(forest.n_vertices);
     }
     make_shards();
+}
+
+void ForestBlock::rename_edges(std::span<const EdgeIndex> numbers) {
+    std::visit(
+        [&](auto& layout) {
+            for (EdgeIndex& e : layout.edge) e = numbers[at(e)];
+        },
+        layout_);
 }
 
 std::span<const Vertex> ForestBlock::tree_begin() const {

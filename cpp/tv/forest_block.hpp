@@ -60,11 +60,14 @@ class ForestWorkspace {
 class ForestBlock {
   public:
     // delta = 0: total variation; delta > 0: its Huber relaxation. Vertex weights c are positive, or
-    // empty for ones. `edge_numbers` says what the caller calls each edge (empty: 0, 1, …). Throws
-    // std::invalid_argument on a cycle.
+    // empty for ones. `vertex_numbers` says what the caller calls the vertices (empty: 0, 1, …); all
+    // else that is indexed by vertex goes by these. Throws std::invalid_argument on a cycle.
     ForestBlock(const EdgeList& forest, std::span<const double> edge_weights, double delta = 0.0,
                 std::span<const double> vertex_weights = {},
-                std::span<const EdgeIndex> edge_numbers = {});
+                std::span<const Vertex> vertex_numbers = {});
+
+    // Says what the caller calls the edges, if not 0, 1, … .
+    void rename_edges(std::span<const EdgeIndex> numbers);
 
     std::size_t n_slots() const { return n_slots_; }
     int n_shards() const { return static_cast<int>(shards_.size()); }

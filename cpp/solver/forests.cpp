@@ -1,0 +1,69 @@
+#include "solver/forests.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace graphtv {
+
+namespace {
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+}  // namespace
+
+Forests::Forests(const EdgeList& graph, std::span<const double> weights,
+                 std::span<const std::int32_t> labels, std::int32_t n_forests, double delta,
+                 std::span<const double> vertex_weights)
+    : n_vertices_(at(graph.n_vertices)), n_edges_(graph.edges.size()) {
+    // The edges by forest, in their order.
+    std::vector<std::int64_t> begin(at(n_forests) + 1);
+    for (const auto label : labels) ++begin[at(label) + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<EdgeIndex> order(graph.edges.size());
+    auto next = begin;
+    for (std::size_t e = 0; e < labels.size(); ++e)
+        order[at(next[at(labels[e])]++)] = static_cast<EdgeIndex>(e);
+
+    // Small forests are laid out on their own vertices only: L forests must not cost L·n.
+    std::vector<Vertex> local(n_vertices_, -1), touched;
+    std::vector<Edge> edges;
+    std::vector<double> edge_weights;
+    blocks_.reserve(at(n_forests));
+    for (std::size_t l = 0; l < at(n_forests); ++l) {
+        const std::span numbers(order.data() + begin[l], order.data() + begin[l + 1]);
+        const bool is_small = numbers.size() < n_vertices_ / 4;
+        edges.clear();
+        edge_weights.clear();
+        touched.clear();
+        const auto name = [&](Vertex v) {
+            if (!is_small) return v;
+            if (local[at(v)] < 0) {
+                local[at(v)] = static_cast<Vertex>(touched.size());
+                touched.push_back(v);
+            }
+            return local[at(v)];
+        };
+        for (const EdgeIndex e : numbers) {
+            const auto [tail, head] = graph.edges[at(e)];
+            const Vertex here = name(tail), there = name(head);
+            edges.push_back({here, there});
+            edge_weights.push_back(weights[at(e)]);
+        }
+        const auto n = is_small ? static_cast<Vertex>(touched.size()) : graph.n_vertices;
+        blocks_.emplace_back(EdgeList{n, edges}, edge_weights, delta, vertex_weights, touched);
+        blocks_.back().rename_edges(numbers);
+        for (const Vertex v : touched) local[at(v)] = -1;
+    }
+}
+
+bool Forests::is_linear() const { return std::ranges::all_of(blocks_, &ForestBlock::is_linear); }
+
+void Forests::set_delta(double delta) {
+    for (auto& block : blocks_) block.set_delta(delta);
+}
+
+std::size_t Forests::n_bytes() const {
+    std::size_t total = workspace_.n_bytes();
+    for (const auto& block : blocks_) total += block.n_bytes();
+    return total;
+}
+
+}  // namespace graphtv

@@ -1,0 +1,38 @@
+// The forests ℰ = ℰ_1 ∪ … ∪ ℰ_L of a partition, made ready for proximal steps, with the scratch
+// memory they share. Built once per graph; solvers for any number of signals may refer to it, one at
+// a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/types.hpp"
+#include "tv/forest_block.hpp"
+
+namespace graphtv {
+
+class Forests {
+  public:
+    // labels: the forest of each edge, 0 … n_forests - 1. delta, vertex_weights: as of ForestBlock.
+    Forests(const EdgeList& graph, std::span<const double> weights,
+            std::span<const std::int32_t> labels, std::int32_t n_forests, double delta = 0.0,
+            std::span<const double> vertex_weights = {});
+
+    std::size_t size() const { return blocks_.size(); }
+    const ForestBlock& operator[](std::size_t l) const { return blocks_[l]; }
+    std::size_t n_vertices() const { return n_vertices_; }
+    std::size_t n_edges() const { return n_edges_; }
+    bool is_linear() const;
+    void set_delta(double delta);
+
+    ForestWorkspace& workspace() { return workspace_; }
+    std::size_t n_bytes() const;
+
+  private:
+    std::size_t n_vertices_, n_edges_;
+    std::vector<ForestBlock> blocks_;
+    ForestWorkspace workspace_;
+};
+
+}  // namespace graphtv
