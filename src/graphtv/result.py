@@ -1,0 +1,147 @@
+"""What `graphtv.solve` returns: a primal and a dual point, what they prove, and how they came about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+
+from graphtv._validate import Floats
+
+Status = Literal["optimal", "iteration_limit", "time_limit", "interrupted", "stalled"]
+STATUSES: tuple[Status, ...] = (
+    "optimal",
+    "iteration_limit",
+    "time_limit",
+    "interrupted",
+    "stalled",
+)
+
+
+class Record(NamedTuple):
+    """One line of the history: what was known after so many iterations."""
+
+    iteration: int
+    sweeps: int
+    time: float
+    primal: float
+    dual: float
+    relative_gap: float
+
+
+class History(Sequence[Record]):
+    """The records of a run, in order; ``history["relative_gap"]`` is a column as an array."""
+
+    def __init__(self, records: Sequence[Record] = ()) -> None:
+        self._records = tuple(records)
+
+    @overload
+    def __getitem__(self, key: int) -> Record: ...
+    @overload
+    def __getitem__(self, key: slice) -> History: ...
+    @overload
+    def __getitem__(self, key: str) -> Floats: ...
+    def __getitem__(self, key: int | slice | str) -> Record | History | Floats:
+        if isinstance(key, str):
+            if key not in Record._fields:
+                raise ValueError(f"key must be one of {Record._fields}, got {key!r}")
+            return np.array([getattr(record, key) for record in self._records], dtype=float)
+        if isinstance(key, slice):
+            return History(self._records[key])
+        return self._records[key]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def __repr__(self) -> str:
+        return f"History of {len(self)} records"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """The outcome of `graphtv.solve`.
+
+    Attributes
+    ----------
+    u : ndarray, shape (n,) or (n, C)
+        The primal point, of the shape of the data.
+    p : ndarray, shape (m,) or (m, C)
+        The dual point, |p| ≤ 1 exactly.
+    primal, dual : float
+        The objectives, recomputed from `u` and `p` with compensated sums. Every minimum lies
+        between them.
+    gap, relative_gap : float
+        primal - dual, and the same over max(|primal|, |dual|).
+    status : str
+        ``optimal`` (the relative gap is at most the tolerance: a proof), ``iteration_limit``,
+        ``time_limit``, ``interrupted`` (Ctrl-C or the callback) or ``stalled`` (no progress, as a
+        rule at the limit of rounding).
+    tolerance : float
+        The relative gap that was asked for.
+    method, preconditioner, reason : str
+        What was done, and why.
+    iterations, sweeps : int
+        Iterations, and steps through a whole forest (one per forest, iteration and channel).
+    setup_time, solve_time : float
+        Seconds spent on decomposition and memory, and on everything else.
+    history : History
+        Records of iteration, sweeps, time, primal, dual and relative gap.
+    error_bound : float or None
+        A number not below ‖u - u*‖₂, if the data term is strongly convex.
+    """
+
+    u: Floats
+    p: Floats
+    primal: float
+    dual: float
+    status: Status
+    tolerance: float
+    method: str
+    preconditioner: str
+    reason: str
+    iterations: int
+    sweeps: int
+    setup_time: float
+    solve_time: float
+    history: History
+    error_bound: float | None
+
+    @property
+    def gap(self) -> float:
+        """primal - dual, and 0 where rounding makes it negative."""
+        return max(self.primal - self.dual, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over max(|primal|, |dual|)."""
+        return relative_gap(self.primal, self.dual)
+
+    def __repr__(self) -> str:
+        bound = "" if self.error_bound is None else f"\n  error      ‖u - u*‖ ≤ {self.error_bound:.3g}"
+        return (
+            f"Result: {self.status}, relative gap {self.relative_gap:.3g}\n"
+            f"  primal     {self.primal:.12g}\n"
+            f"  dual       {self.dual:.12g}{bound}\n"
+            f"  method     {self.method}, preconditioner {self.preconditioner}: {self.reason}\n"
+            f"  work       {self.iterations} iterations, {self.sweeps} forest sweeps\n"
+            f"  time       {self.setup_time:.3g} s to set up, {self.solve_time:.3g} s to solve"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """Return (primal - dual) / max(|primal|, |dual|), 0 when both are 0, never below 0."""
+    largest = max(abs(primal), abs(dual))
+    if largest == 0.0:
+        return 0.0
+    if not math.isfinite(largest):
+        return math.inf
+    return max((primal - dual) / largest, 0.0)

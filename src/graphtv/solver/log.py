@@ -1,0 +1,58 @@
+"""The log of a run: a header that says what is solved and how, then a table."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+from graphtv.result import Record, Result
+
+COLUMNS = "  iter   sweeps     time |       primal         dual  rel.gap |     step restart"
+
+
+class Log:
+    """Prints to `stream` if `verbose`, and is silent otherwise."""
+
+    def __init__(self, verbose: bool, stream: TextIO | None = None) -> None:
+        self._verbose = verbose
+        self._stream = stream or sys.stdout
+        self._next = 0
+
+    def header(self, **facts: str) -> None:
+        """Print a line per fact, then the head of the table."""
+        if not self._verbose:
+            return
+        self._print("graphtv")
+        for name, fact in facts.items():
+            self._print(f"  {name:<15} {fact}")
+        self._print("-" * len(COLUMNS))
+        self._print(COLUMNS)
+        self._print("-" * len(COLUMNS))
+
+    def row(self, record: Record, step: float, restarts: int, note: str = "") -> None:
+        """Print a row of the table, at distances that grow with the iterations."""
+        if not self._verbose or (record.iteration < self._next and not note):
+            return
+        self._next = record.iteration + max(1, record.iteration // 8)
+        self._print(
+            f"{record.iteration:6d} {record.sweeps:8d} {record.time:8.3f} |"
+            f" {record.primal:12.6g} {record.dual:12.6g} {record.relative_gap:8.1e} |"
+            f" {step:8.3g} {restarts:7d}{'  ' + note if note else ''}"
+        )
+
+    def footer(self, result: Result) -> None:
+        """Print how it ended."""
+        if not self._verbose:
+            return
+        self._print("-" * len(COLUMNS))
+        self._print(
+            f"{result.status}: primal {result.primal:.10g}, dual {result.dual:.10g},"
+            f" relative gap {result.relative_gap:.2e}"
+        )
+        self._print(
+            f"{result.iterations} iterations, {result.setup_time:.3g} s to set up,"
+            f" {result.solve_time:.3g} s to solve"
+        )
+
+    def _print(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)

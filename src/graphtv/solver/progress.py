@@ -1,0 +1,120 @@
+"""Statistics compute, termination judges: the one place where it is decided that a run ends."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.result import Record, Status, relative_gap
+
+STALL_ITERATIONS = 1000
+"""A run has stalled when the gap has not shrunk for so many iterations, or for half of all."""
+
+LONGEST_STRIDE = 32
+"""At most so many iterations pass without a look at the gap."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends a run, besides a proof of optimality."""
+
+    tolerance: float
+    max_iterations: int
+    watch: _core.Watch
+    time_limit: float
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a callback is told.
+
+    Attributes
+    ----------
+    iteration, sweeps, time, primal, dual, relative_gap
+        As in the history of a `Result`.
+    step : float
+        The step size of PDHG, the momentum of descent.
+    restarted : bool
+        Whether the momentum restarted since the last call.
+    u : ndarray
+        The current primal point, computed when asked for.
+    """
+
+    iteration: int
+    sweeps: int
+    time: float
+    primal: float
+    dual: float
+    relative_gap: float
+    step: float
+    restarted: bool
+    _point: Callable[[], Floats] = field(repr=False)
+
+    @property
+    def u(self) -> Floats:
+        """The current primal point."""
+        return self._point()
+
+
+class Progress:
+    """The history of a run so far, and what follows from it."""
+
+    def __init__(self, limits: Limits, start: float) -> None:
+        self.limits = limits
+        self.records: list[Record] = []
+        self._start = start
+        self._best = math.inf
+        self._best_iteration = 0
+        self._next = 1
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    def is_due(self, iteration: int) -> bool:
+        """Whether it is time to look at the gap."""
+        return iteration >= min(self._next, self.limits.max_iterations)
+
+    def record(self, iteration: int, sweeps: int, primal: float, dual: float) -> Record:
+        """Take down what the gap is now, and plan when to look again."""
+        record = Record(iteration, sweeps, self.elapsed, primal, dual, relative_gap(primal, dual))
+        self.records.append(record)
+        if record.relative_gap < 0.99 * self._best:
+            self._best, self._best_iteration = record.relative_gap, iteration
+        self._next = iteration + self._stride()
+        return record
+
+    def _stride(self) -> int:
+        """Half of the way to the tolerance, as the last records foretell it."""
+        target = max(self.limits.tolerance, 1e-16)
+        last = self.records[-1]
+        earlier = next(
+            (r for r in reversed(self.records) if 2 * r.iteration <= last.iteration), None
+        )
+        if earlier is None or not 0 < last.relative_gap < earlier.relative_gap < math.inf:
+            return max(1, min(last.iteration // 2, LONGEST_STRIDE))
+        rate = math.log(earlier.relative_gap / last.relative_gap)
+        rate /= last.iteration - earlier.iteration
+        ahead = math.log(max(last.relative_gap / target, 1.0)) / rate
+        return max(1, min(int(ahead / 2), LONGEST_STRIDE))
+
+    def is_close(self) -> bool:
+        """Whether the last gap meets the tolerance, so that a certificate is worth its price."""
+        return self.records[-1].relative_gap <= self.limits.tolerance
+
+    def ended_early(self, iteration: int) -> Status | None:
+        """Return why the run must end now although nothing is proved, or None to go on."""
+        if self.limits.watch.interrupted:
+            return "interrupted"
+        if self.limits.watch.expired:
+            return "time_limit"
+        if iteration >= self.limits.max_iterations:
+            return "iteration_limit"
+        if iteration - self._best_iteration > max(STALL_ITERATIONS, iteration // 2):
+            return "stalled"
+        return None
