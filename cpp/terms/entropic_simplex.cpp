@@ -9,30 +9,33 @@ namespace graphtv {
 
 namespace {
 
-// One step of Fritsch, Shafer and Crowley (Comm. ACM 16, 1973), of fourth order, towards the root
-// y = ω(x) of y + log y = x. Returns how far the equation was from holding, relative to 1 + y.
-double omega_step(double x, double& y) {
-    const double r = x - y - std::log(y), q = 1.0 + y;
-    const double w = r / q, twice = 2.0 * (q + r * (2.0 / 3.0));
-    y *= 1.0 + w * ((twice - w) / (twice - 2.0 * w));
-    return std::abs(w);
+// Where the search for ω(x) starts: within reach of the first step below.
+double omega_guess(double x) {
+    if (x < -2.0) return std::exp(x);
+    if (x >= 4.0) return x - std::log(x);
+    const double d = x - 1.0;  // the series about ω(1) = 1
+    return 1.0 + d * (0.5 + d * (1.0 / 16 - d * (1.0 / 192)));
 }
 
-// Wright's omega function, to a few units of the last place. `y` holds a guess, or 0 for none.
+// Wright's omega function, the root of y + log y = x, to a few units of the last place, by the
+// steps of fourth order of Fritsch, Shafer and Crowley (Comm. ACM 16, 1973). `y` is a guess, good
+// or bad.
 double omega(double x, double y) {
     if (x < -40.0) return std::exp(x);  // 1 - exp(x) rounds to 1
-    if (!(y > 0.0)) {
-        if (x < -2.0) {
-            y = std::exp(x);
-        } else if (x < 4.0) {
-            const double d = x - 1.0;  // the series about ω(1) = 1
-            y = 1.0 + d * (0.5 + d * (1.0 / 16 - d * (1.0 / 192)));
-        } else {
-            y = x - std::log(x);
+    bool trusted = y > 0.0;
+    if (!trusted) y = omega_guess(x);
+    for (int round = 0; round < 8; ++round) {
+        const double r = x - y - std::log(y), q = 1.0 + y;
+        const double w = r / q;
+        if (trusted && std::abs(w) > 0.25) {
+            trusted = false;
+            y = omega_guess(x);
+            continue;
         }
+        const double twice = 2.0 * (q + r * (2.0 / 3.0));
+        y *= 1.0 + w * ((twice - w) / (twice - 2.0 * w));
+        if (std::abs(w) < 1e-4) break;
     }
-    for (int round = 0; round < 8; ++round)
-        if (omega_step(x, y) < 1e-4) break;
     return y;
 }
 
