@@ -8,4 +8,5 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_decomposition(m);
     graphtv::bindings::bind_tv(m);
     graphtv::bindings::bind_solver(m);
+    graphtv::bindings::bind_terms(m);
 }

@@ -1,33 +1,65 @@
 // A data term G(u) = Σ_i G_i(u_i), convex and separable over the vertices, as the solvers see it.
 //
 // u has n vertices and C channels; arrays hold channel after channel: entry c·n + i is vertex i,
-// channel c. Only the simplex couples the channels of a vertex.
+// channel c. Only the simplex couples the channels of a vertex. The arrays a term is made of are
+// borrowed and must outlive it.
 //
 // Every term has a domain that holds a minimiser of G + TV: its own (a box, a simplex), or all
 // values between the least and the greatest minimiser of any G_i, since clipping u to that range
-// lowers G and never raises TV. Conjugates are taken over the domain wherever they would be infinite
-// otherwise, so that every |p| ≤ 1 has a finite dual value, and a certificate needs no repair.
+// lowers G and never raises TV. Conjugates and proximal maps are those of G restricted to the
+// domain, so that every |p| ≤ 1 has a finite dual value, and a certificate needs no repair. G
+// itself is not restricted: a lower bound over the domain is one everywhere. Entries of the squared
+// loss with a positive weight need no domain, and have none. (docs/theory/terms.md has the proofs.)
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "graph/types.hpp"
 
 namespace graphtv {
 
+struct Interval {
+    double lower = -std::numeric_limits<double>::infinity();
+    double upper = std::numeric_limits<double>::infinity();
+
+    double clip(double x) const { return std::min(std::max(x, lower), upper); }
+    double nearest_to_zero() const { return clip(0.0); }
+    // argmax of s·u over the interval; the tie at s = 0 goes to the number nearest to 0.
+    double maximizer(double s) const {
+        return s > 0.0 ? upper : s < 0.0 ? lower : nearest_to_zero();
+    }
+};
+
+// How many entries, and where a vertex's are.
+struct TermShape {
+    std::size_t n_vertices;
+    std::size_t n_channels = 1;
+
+    std::size_t size() const { return n_vertices * n_channels; }
+    std::size_t entry(Vertex v, std::size_t channel) const {
+        return channel * n_vertices + static_cast<std::size_t>(v);
+    }
+};
+
 class DataTerm {
   public:
+    explicit DataTerm(TermShape shape) : shape_(shape) {}
     virtual ~DataTerm() = default;
+    DataTerm(const DataTerm&) = delete;
+    DataTerm& operator=(const DataTerm&) = delete;
 
-    virtual std::size_t n_vertices() const = 0;
-    virtual std::size_t n_channels() const { return 1; }
+    TermShape shape() const { return shape_; }
+    std::size_t n_vertices() const { return shape_.n_vertices; }
+    std::size_t n_channels() const { return shape_.n_channels; }
 
-    // G(u), summed with compensation; infinite outside the domain.
-    virtual double value(std::span<const double> u) const = 0;
+    // G(u), summed with compensation; infinite where G is.
+    virtual double value(std::span<const double> u, int n_threads = 1) const = 0;
 
     // G*(s) = sup_u ⟨s, u⟩ - G(u), over the domain where needed; summed with compensation.
-    virtual double conjugate(std::span<const double> s) const = 0;
+    virtual double conjugate(std::span<const double> s, int n_threads = 1) const = 0;
 
     // out = argmin_u G(u) + Σ_i (u_i - v_i)² / (2 steps_i). One step for all, or one per vertex
     // (shared by its channels). `out` may be `v`.
@@ -36,18 +68,33 @@ class DataTerm {
 
     // γ such that G - γ/2 ‖u‖² is convex on the domain; 0 if there is none.
     virtual double strong_convexity() const { return 0.0; }
+
+    // An interval that holds every entry of some minimiser of G + TV.
+    virtual Interval domain() const { return {}; }
+
+  protected:
+    TermShape shape_;
 };
 
-// A term whose G_i depend on one channel each and are differentiable inside the domain. What is
-// needed to solve exactly: the value of a fused component, and how far each vertex is from it.
-class SmoothTerm : public DataTerm {
+// A term whose G_i depend on one entry each, so that the value of a fused component is a problem in
+// one number.
+class SeparableTerm : public DataTerm {
   public:
-    // G_i'(u), i an entry (channel and vertex) as above.
-    virtual double derivative(std::size_t i, double u) const = 0;
+    using DataTerm::DataTerm;
 
     // argmin over m in the domain of Σ_{i ∈ component} G_i(m) + slope · m.
     virtual double minimizer(std::span<const Vertex> component, std::size_t channel,
                              double slope) const = 0;
+};
+
+// A separable term that is differentiable inside the domain: it also tells how far each vertex is
+// from the value of its component, which is what solving exactly needs.
+class SmoothTerm : public SeparableTerm {
+  public:
+    using SeparableTerm::SeparableTerm;
+
+    // G_i'(u), i an entry (channel and vertex) as above.
+    virtual double derivative(std::size_t i, double u) const = 0;
 };
 
 }  // namespace graphtv

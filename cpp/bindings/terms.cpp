@@ -1,0 +1,225 @@
+// Binds the data terms, and lets a Python object be one.
+
+#include <memory>
+#include <stdexcept>
+
+#include "bindings/arrays.hpp"
+#include "parallel/parallel_for.hpp"
+#include "terms/absolute.hpp"
+#include "terms/entropic_simplex.hpp"
+#include "terms/huber.hpp"
+#include "terms/linear_box.hpp"
+#include "terms/logistic.hpp"
+#include "terms/poisson.hpp"
+#include "terms/squared.hpp"
+
+namespace graphtv::bindings {
+
+namespace {
+
+using InPlace = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A term made of Python: `term` has value(u), conjugate(s) and prox(v, steps) of flat float64
+// arrays, as the adapter in graphtv.terms.custom provides. Every call takes the GIL; what Python
+// raises passes through the solver to its caller.
+class PythonTerm final : public DataTerm {
+  public:
+    PythonTerm(TermShape shape, nb::object term, double strong_convexity)
+        : DataTerm(shape), term_(std::move(term)), strong_convexity_(strong_convexity) {}
+
+    double value(std::span<const double> u, int) const override {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<double>(term_.attr("value")(copy(u)));
+    }
+    double conjugate(std::span<const double> s, int) const override {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<double>(term_.attr("conjugate")(copy(s)));
+    }
+    void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,
+              int) const override {
+        const nb::gil_scoped_acquire gil;
+        const auto result = nb::cast<In<double>>(term_.attr("prox")(copy(v), copy(steps)));
+        if (result.size() != out.size()) throw std::invalid_argument("prox returned a wrong size");
+        std::copy_n(result.data(), out.size(), out.data());
+    }
+    double strong_convexity() const override { return strong_convexity_; }
+
+  private:
+    // The object may keep what it is given, so it gets a copy.
+    static nb::object copy(std::span<const double> values) {
+        return nb::cast(to_numpy(std::vector<double>(values.begin(), values.end())));
+    }
+
+    nb::object term_;
+    double strong_convexity_;
+};
+
+void require_size(std::size_t size, std::size_t expected) {
+    if (size != expected) throw std::invalid_argument("an array has the wrong size");
+}
+
+TermShape shape_of(std::size_t n_vertices, std::size_t n_channels, const In<double>& per_entry) {
+    const TermShape shape{n_vertices, n_channels};
+    require_size(per_entry.size(), shape.size());
+    return shape;
+}
+
+// One number per entry, or one for all.
+std::span<const double> entries(const In<double>& values, TermShape shape) {
+    if (values.size() != 1) require_size(values.size(), shape.size());
+    return view(values);
+}
+
+void bind_interface(nb::module_& m) {
+    nb::class_<DataTerm>(m, "DataTerm", "A data term; arrays hold channel after channel.")
+        .def_prop_ro("n_vertices", &DataTerm::n_vertices)
+        .def_prop_ro("n_channels", &DataTerm::n_channels)
+        .def_prop_ro("strong_convexity", &DataTerm::strong_convexity)
+        .def_prop_ro(
+            "domain",
+            [](const DataTerm& self) {
+                const Interval domain = self.domain();
+                return nb::make_tuple(domain.lower, domain.upper);
+            },
+            nb::sig("def domain(self) -> tuple[float, float]"),
+            "An interval that holds every entry of some minimiser of G + TV.")
+        .def(
+            "value",
+            [](const DataTerm& self, const In<double>& u, int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                require_size(u.size(), self.shape().size());
+                return self.value(view(u), resolve_threads(n_threads));
+            },
+            nb::arg("u").noconvert(), nb::arg("n_threads") = 1)
+        .def(
+            "conjugate",
+            [](const DataTerm& self, const In<double>& s, int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                require_size(s.size(), self.shape().size());
+                return self.conjugate(view(s), resolve_threads(n_threads));
+            },
+            nb::arg("s").noconvert(), nb::arg("n_threads") = 1)
+        .def(
+            "prox",
+            [](const DataTerm& self, const In<double>& v, const In<double>& steps,
+               const InPlace& out, int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                require_size(v.size(), self.shape().size());
+                require_size(out.size(), v.size());
+                if (steps.size() != 1) require_size(steps.size(), self.n_vertices());
+                self.prox(view(v), view(steps), {out.data(), out.size()},
+                          resolve_threads(n_threads));
+            },
+            nb::arg("v").noconvert(), nb::arg("steps").noconvert(), nb::arg("out").noconvert(),
+            nb::arg("n_threads") = 1, "Steps are one for all or one per vertex.");
+
+    nb::class_<SeparableTerm, DataTerm>(m, "SeparableTerm", "A term of one entry each.")
+        .def(
+            "minimizer",
+            [](const SeparableTerm& self, const In<Vertex>& component, std::size_t channel,
+               double slope) {
+                const nb::gil_scoped_release no_gil;
+                for (const Vertex v : view(component))
+                    if (v < 0 || static_cast<std::size_t>(v) >= self.n_vertices())
+                        throw std::invalid_argument("a vertex is out of range");
+                if (channel >= self.n_channels())
+                    throw std::invalid_argument("the channel is out of range");
+                return self.minimizer(view(component), channel, slope);
+            },
+            nb::arg("component").noconvert(), nb::arg("channel"), nb::arg("slope"),
+            "argmin over the domain of the component's terms plus slope · m.");
+
+    nb::class_<SmoothTerm, SeparableTerm>(m, "SmoothTerm", "A differentiable separable term.")
+        .def(
+            "derivative",
+            [](const SmoothTerm& self, std::size_t entry, double u) {
+                if (entry >= self.shape().size())
+                    throw std::invalid_argument("the entry is out of range");
+                return self.derivative(entry, u);
+            },
+            nb::arg("entry"), nb::arg("u"));
+}
+
+// Terms of a signal and weights and nothing else.
+template <class Term, class Base>
+void bind_weighted(nb::module_& m, const char* name, const char* signal) {
+    nb::class_<Term, Base>(m, name).def(
+        "__init__",
+        [](Term* self, std::size_t n_vertices, std::size_t n_channels, const In<double>& values,
+           const In<double>& weights) {
+            const TermShape shape = shape_of(n_vertices, n_channels, values);
+            new (self) Term(shape, view(values), entries(weights, shape));
+        },
+        nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg(signal).noconvert(),
+        nb::arg("weights").noconvert(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+}
+
+}  // namespace
+
+void bind_terms(nb::module_& m) {
+    bind_interface(m);
+    bind_weighted<SquaredTerm, SmoothTerm>(m, "SquaredTerm", "signal");
+    bind_weighted<AbsoluteTerm, SeparableTerm>(m, "AbsoluteTerm", "signal");
+    bind_weighted<PoissonTerm, SmoothTerm>(m, "PoissonTerm", "counts");
+
+    nb::class_<HuberTerm, SmoothTerm>(m, "HuberTerm")
+        .def(
+            "__init__",
+            [](HuberTerm* self, std::size_t n_vertices, std::size_t n_channels,
+               const In<double>& signal, const In<double>& weights, double delta) {
+                const TermShape shape = shape_of(n_vertices, n_channels, signal);
+                new (self) HuberTerm(shape, view(signal), entries(weights, shape), delta);
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("signal").noconvert(),
+            nb::arg("weights").noconvert(), nb::arg("delta"), nb::keep_alive<1, 4>(),
+            nb::keep_alive<1, 5>());
+
+    nb::class_<LogisticTerm, SmoothTerm>(m, "LogisticTerm")
+        .def(
+            "__init__",
+            [](LogisticTerm* self, std::size_t n_vertices, std::size_t n_channels,
+               const In<double>& labels, const In<double>& weights, double lower, double upper) {
+                const TermShape shape = shape_of(n_vertices, n_channels, labels);
+                new (self)
+                    LogisticTerm(shape, view(labels), entries(weights, shape), {lower, upper});
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("labels").noconvert(),
+            nb::arg("weights").noconvert(), nb::arg("lower"), nb::arg("upper"),
+            nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+
+    nb::class_<LinearBoxTerm, SeparableTerm>(m, "LinearBoxTerm")
+        .def(
+            "__init__",
+            [](LinearBoxTerm* self, std::size_t n_vertices, std::size_t n_channels,
+               const In<double>& cost, const In<double>& lower, const In<double>& upper) {
+                const TermShape shape = shape_of(n_vertices, n_channels, cost);
+                new (self)
+                    LinearBoxTerm(shape, view(cost), entries(lower, shape), entries(upper, shape));
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("cost").noconvert(),
+            nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::keep_alive<1, 4>(),
+            nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+
+    nb::class_<EntropicSimplexTerm, DataTerm>(m, "EntropicSimplexTerm")
+        .def(
+            "__init__",
+            [](EntropicSimplexTerm* self, std::size_t n_vertices, std::size_t n_channels,
+               const In<double>& cost, double epsilon) {
+                const TermShape shape = shape_of(n_vertices, n_channels, cost);
+                new (self) EntropicSimplexTerm(shape, view(cost), epsilon);
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("cost").noconvert(),
+            nb::arg("epsilon"), nb::keep_alive<1, 4>());
+
+    nb::class_<PythonTerm, DataTerm>(m, "PythonTerm", "A term made of a Python object.")
+        .def(
+            "__init__",
+            [](PythonTerm* self, std::size_t n_vertices, std::size_t n_channels, nb::object term,
+               double strong_convexity) {
+                new (self) PythonTerm({n_vertices, n_channels}, std::move(term), strong_convexity);
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("term"),
+            nb::arg("strong_convexity"));
+}
+
+}  // namespace graphtv::bindings

@@ -1,0 +1,85 @@
+// What terms that are a sum over entries share: the loops. A term gives the formulas for one entry,
+//
+//     value_at(i, u), conjugate_at(i, s), prox_at(i, v, step),
+//
+// which are inlined here.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "terms/data_term.hpp"
+#include "terms/sum.hpp"
+
+namespace graphtv {
+
+// A borrowed number per entry, or one for all.
+class Entries {
+  public:
+    explicit Entries(std::span<const double> values)
+        : data_(values.data()), stride_(values.size() == 1 ? 0 : 1) {}
+
+    double operator[](std::size_t i) const { return data_[i * stride_]; }
+
+  private:
+    const double* data_;
+    std::size_t stride_;
+};
+
+// step · weight, kept finite: beyond this bound a proximal map is a minimiser to the last bit.
+inline double finite_product(double step, double weight) { return std::min(step * weight, 1e300); }
+
+// From the least to the greatest of the signal where there is data; {0} where there is none.
+inline Interval signal_range(std::size_t n, const Entries& signal, const Entries& weights) {
+    Interval range{std::numeric_limits<double>::infinity(),
+                   -std::numeric_limits<double>::infinity()};
+    for (std::size_t i = 0; i < n; ++i)
+        if (weights[i] > 0.0) {
+            range.lower = std::min(range.lower, signal[i]);
+            range.upper = std::max(range.upper, signal[i]);
+        }
+    return range.lower <= range.upper ? range : Interval{0.0, 0.0};
+}
+
+// weight · (u - f), halfway between v and f by the step: v/(1+a) + f·a/(1+a), free of cancellation
+// that is not in the data.
+inline double weighted_mean(double v, double f, double a) {
+    const double share = 1.0 / (1.0 + a);
+    return v * share + f * (a * share);
+}
+
+template <class Term, class Base>
+class EntrywiseTerm : public Base {
+  public:
+    using Base::Base;
+
+    double value(std::span<const double> u, int n_threads) const override {
+        return sum_of(u.size(), n_threads, [&](std::size_t i) { return self().value_at(i, u[i]); })
+            .value();
+    }
+
+    double conjugate(std::span<const double> s, int n_threads) const override {
+        return sum_of(s.size(), n_threads,
+                      [&](std::size_t i) { return self().conjugate_at(i, s[i]); })
+            .value();
+    }
+
+    void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,
+              int n_threads) const override {
+        const Entries step(steps);
+        const std::size_t n = this->n_vertices();
+        for_shards(n, n_threads, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t channel = 0; channel < this->n_channels(); ++channel)
+                for (std::size_t i = begin; i < end; ++i) {
+                    const std::size_t entry = channel * n + i;
+                    out[entry] = self().prox_at(entry, v[entry], step[i]);
+                }
+        });
+    }
+
+  private:
+    const Term& self() const { return static_cast<const Term&>(*this); }
+};
+
+}  // namespace graphtv

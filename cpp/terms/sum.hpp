@@ -1,0 +1,82 @@
+// Sums with the rounding errors kept (Knuth's TwoSum; Ogita, Rump and Oishi, "Accurate sum and dot
+// product", 2005): as accurate as if computed in twice the precision, then rounded once. They are
+// cut into shards that depend on the number of terms alone, so that threads do not change a bit.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "parallel/parallel_for.hpp"
+
+namespace graphtv {
+
+class CompensatedSum {
+  public:
+    void add(double x) {
+        const double total = sum_ + x;
+        const double part = total - sum_;
+        error_ += (sum_ - (total - part)) + (x - part);
+        sum_ = total;
+    }
+
+    void add(const CompensatedSum& other) {
+        add(other.sum_);
+        error_ += other.error_;
+    }
+
+    // Infinite terms leave a sum of their sign, whatever became of the error.
+    double value() const { return std::isfinite(sum_) ? sum_ + error_ : sum_; }
+
+  private:
+    double sum_ = 0.0;
+    double error_ = 0.0;
+};
+
+// Equal pieces of [0, n), few enough for a fixed array of partial results.
+class Shards {
+  public:
+    static constexpr std::size_t most = 256, least_length = 4096;
+
+    explicit Shards(std::size_t n)
+        : n_(n), length_(std::max(least_length, (n + most - 1) / most)) {}
+
+    int count() const { return static_cast<int>((n_ + length_ - 1) / length_); }
+    std::size_t begin(int shard) const { return static_cast<std::size_t>(shard) * length_; }
+    std::size_t end(int shard) const { return std::min(begin(shard) + length_, n_); }
+
+  private:
+    std::size_t n_, length_;
+};
+
+// body(begin, end) for every shard of [0, n).
+template <class Body>
+void for_shards(std::size_t n, int n_threads, const Body& body) {
+    const Shards shards(n);
+    parallel_for(shards.count(), n_threads,
+                 [&](int shard, int) { body(shards.begin(shard), shards.end(shard)); });
+}
+
+// Σ term(i) over [0, n), in double the precision. Four sums in turn hide the latency of one.
+template <class Term>
+CompensatedSum sum_of(std::size_t n, int n_threads, const Term& term) {
+    const Shards shards(n);
+    std::array<CompensatedSum, Shards::most> partial{};
+    parallel_for(shards.count(), n_threads, [&](int shard, int) {
+        std::array<CompensatedSum, 4> lanes{};
+        std::size_t i = shards.begin(shard);
+        const std::size_t end = shards.end(shard);
+        for (; i + 4 <= end; i += 4)
+            for (std::size_t k = 0; k < 4; ++k) lanes[k].add(term(i + k));
+        for (; i < end; ++i) lanes[0].add(term(i));
+        for (std::size_t k = 1; k < 4; ++k) lanes[0].add(lanes[k]);
+        partial[static_cast<std::size_t>(shard)] = lanes[0];
+    });
+    CompensatedSum total;
+    for (int shard = 0; shard < shards.count(); ++shard)
+        total.add(partial[static_cast<std::size_t>(shard)]);
+    return total;
+}
+
+}  // namespace graphtv
