@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "terms/sum.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -22,8 +24,7 @@ EdgeDual::EdgeDual(const EdgeList& graph, std::span<const double> weights, doubl
       p_(graph.edges.size() * n_channels),
       point_(memory.point ? p_.size() : 0),
       anchor_(memory.anchor ? p_.size() : 0),
-      divergence_(at(graph.n_vertices) * n_channels),
-      sum_(graph.edges.size() * n_channels) {
+      divergence_(at(graph.n_vertices) * n_channels) {
     // Counted one place late, filled through the places, which end up one place early again.
     std::vector<std::int64_t> place(offsets_.size() + 1);
     for (const auto [tail, head] : graph.edges) {
@@ -113,7 +114,7 @@ DualVariable::Movement EdgeDual::step(std::span<const double> ubar, double t, co
         double* p = p_.data() + c * m;
         double* point = point_.empty() ? nullptr : point_.data() + c * m;
         const double* anchor = anchor_.empty() ? nullptr : anchor_.data() + c * m;
-        squared += sum_.plain(m, n_threads, [&](std::size_t e) {
+        squared += quick_sum_of(m, n_threads, [&](std::size_t e) {
             const auto [tail, head] = graph_.edges[e];
             const double gradient = weights_[e] * (u[at(tail)] - u[at(head)]);
             const double inverse = inverse_metric(e), step = inverse / t;
@@ -129,7 +130,7 @@ DualVariable::Movement EdgeDual::step(std::span<const double> ubar, double t, co
 
 double EdgeDual::anchor(int n_threads) {
     const auto m = weights_.size();
-    return sum_.plain(anchor_.size(), n_threads, [&](std::size_t i) {
+    return quick_sum_of(anchor_.size(), n_threads, [&](std::size_t i) {
         const double moved = p_[i] - anchor_[i];
         anchor_[i] = p_[i];
         return moved * moved / inverse_metric(i % m);
@@ -140,7 +141,7 @@ void EdgeDual::gather(int n_threads) {
     const auto m = weights_.size(), n = at(graph_.n_vertices);
     for (std::size_t c = 0; c < n_channels_; ++c) {
         const double* p = p_.data() + c * m;
-        for_blocks(n, n_threads, [&](std::size_t first, std::size_t last) {
+        for_shards(n, n_threads, [&](std::size_t first, std::size_t last) {
             for (auto v = first; v < last; ++v) {
                 double sum = 0.0;
                 for (auto i = at(offsets_[v]); i < at(offsets_[v + 1]); ++i) {
@@ -156,7 +157,7 @@ void EdgeDual::gather(int n_threads) {
 }
 
 double EdgeDual::squared_norm(int n_threads) {
-    return sum_.compensated(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; });
+    return sum_of(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; }).value();
 }
 
 void EdgeDual::get(std::span<double> p) { std::copy(p_.begin(), p_.end(), p.begin()); }

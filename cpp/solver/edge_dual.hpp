@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "graph/types.hpp"
-#include "parallel/blocks.hpp"
 #include "solver/dual_variable.hpp"
 
 namespace graphtv {
@@ -59,7 +58,6 @@ class EdgeDual : public DualVariable {
     std::vector<EdgeIndex> incident_;
     std::vector<double> p_, point_, anchor_;  // p̂; where it came from; empty if not needed
     std::vector<double> divergence_;
-    BlockSum sum_;
 };
 
 }  // namespace graphtv

@@ -2,45 +2,25 @@
 
 #include <algorithm>
 
+#include "terms/sum.hpp"
+
 namespace graphtv {
 
-ForestDual::ForestDual(const EdgeList& graph, std::span<const double> weights, double delta,
-                       std::size_t n_channels, BlendMemory memory,
-                       std::span<const std::int32_t> labels, int n_forests)
-    : n_vertices_(static_cast<std::size_t>(graph.n_vertices)),
-      n_edges_(graph.edges.size()),
-      n_channels_(n_channels),
+ForestDual::ForestDual(Forests& forests, double delta, std::size_t n_channels, BlendMemory memory)
+    : forests_(forests),
       delta_(delta),
-      divergence_(n_vertices_ * n_channels),
-      p_(delta > 0.0 ? n_edges_ * n_channels : 0),
-      sum_(n_edges_ * n_channels) {
-    // Edges sorted by forest, each forest in the order of the edge list.
-    std::vector<std::size_t> begin(static_cast<std::size_t>(n_forests) + 2);
-    for (const auto label : labels) ++begin[static_cast<std::size_t>(label) + 2];
-    for (std::size_t l = 2; l < begin.size(); ++l) begin[l] += begin[l - 1];
-    std::vector<Edge> edges(n_edges_);
-    std::vector<double> sorted_weights(n_edges_);
-    std::vector<EdgeIndex> numbers(n_edges_);
-    for (std::size_t e = 0; e < n_edges_; ++e) {
-        const auto i = begin[static_cast<std::size_t>(labels[e]) + 1]++;
-        edges[i] = graph.edges[e];
-        sorted_weights[i] = weights[e];
-        numbers[i] = static_cast<EdgeIndex>(e);
-    }
-    forests_.reserve(static_cast<std::size_t>(n_forests));
-    parts_.reserve(static_cast<std::size_t>(n_forests) * n_channels);
+      n_channels_(n_channels),
+      divergence_(forests.n_vertices() * n_channels),
+      p_(delta > 0.0 ? forests.n_edges() * n_channels : 0) {
+    parts_.reserve(forests.size() * n_channels);
     int most_shards = 0;
-    for (std::size_t l = 0; l < static_cast<std::size_t>(n_forests); ++l) {
-        const auto first = begin[l], size = begin[l + 1] - first;
-        const auto& forest = forests_.emplace_back(
-            EdgeList{graph.n_vertices, {edges.data() + first, size}},
-            std::span<const double>(sorted_weights.data() + first, size), delta,
-            std::span<const double>{}, std::span<const EdgeIndex>(numbers.data() + first, size));
-        most_shards = std::max(most_shards, forest.n_shards());
+    for (std::size_t l = 0; l < forests.size(); ++l) {
+        const auto n_slots = forests[l].n_slots();
+        most_shards = std::max(most_shards, forests[l].n_shards());
         for (std::size_t c = 0; c < n_channels; ++c)
-            parts_.push_back({ForestMemory(forest), std::vector<double>(forest.n_slots()),
-                              std::vector<double>(memory.point ? forest.n_slots() : 0),
-                              std::vector<double>(memory.anchor ? forest.n_slots() : 0)});
+            parts_.push_back({ForestMemory(forests[l]), std::vector<double>(n_slots),
+                              std::vector<double>(memory.point ? n_slots : 0),
+                              std::vector<double>(memory.anchor ? n_slots : 0)});
     }
     movements_.resize(static_cast<std::size_t>(most_shards));
 }
@@ -49,8 +29,8 @@ DualVariable::Movement ForestDual::step(std::span<const double> ubar, double t, 
                                         int n_threads, Watch& watch) {
     std::fill(divergence_.begin(), divergence_.end(), 0.0);
     double squared = 0.0;
+    if (delta_ > 0.0) forests_.set_delta(delta_ / t);
     for (std::size_t l = 0; l < forests_.size(); ++l) {
-        if (delta_ > 0.0) forests_[l].set_delta(delta_ / t);
         for (std::size_t c = 0; c < n_channels_; ++c) {
             if (!sweep(l, c, ubar, t, blend, n_threads, watch)) {
                 collect(n_threads);
@@ -70,13 +50,13 @@ bool ForestDual::sweep(std::size_t forest, std::size_t channel, std::span<const 
     double* q = here.q.data();
     double* point = here.point.data();
     const double* anchor = here.anchor.data();
-    const double* u = ubar.data() + channel * n_vertices_;
-    double* divergence = divergence_.data() + channel * n_vertices_;
+    const double* u = ubar.data() + channel * forests_.n_vertices();
+    double* divergence = divergence_.data() + channel * forests_.n_vertices();
     const double inverse = 1.0 / t;
     const auto run = [&](const auto& from) {
         // The slot's z is not kept: prox and ū give q̂ = z - v, and q̂ - point = ū/t - v.
         return forests_[forest].sweep(
-            &here.warm, workspace_, n_threads, &watch, std::span(movements_),
+            &here.warm, forests_.workspace(), n_threads, &watch, std::span(movements_),
             [&](std::size_t slot, std::size_t vertex) { return from(slot) + inverse * u[vertex]; },
             [&](std::size_t slot, std::size_t vertex, double z, double v, double& movement) {
                 const double moved = inverse * u[vertex] - v;
@@ -101,7 +81,7 @@ void ForestDual::collect(int n_threads) {
     for (std::size_t l = 0; l < forests_.size(); ++l)
         for (std::size_t c = 0; c < n_channels_; ++c) {
             const double* q = part(l, c).q.data();
-            double* divergence = divergence_.data() + c * n_vertices_;
+            double* divergence = divergence_.data() + c * forests_.n_vertices();
             forests_[l].for_each_slot(n_threads, [&](std::size_t slot, std::size_t vertex) {
                 divergence[vertex] += q[slot];
             });
@@ -122,7 +102,7 @@ double ForestDual::anchor(int) {
 
 double ForestDual::squared_norm(int n_threads) {
     get(p_);
-    return sum_.compensated(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; });
+    return sum_of(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; }).value();
 }
 
 void ForestDual::get(std::span<double> p) {
@@ -130,7 +110,7 @@ void ForestDual::get(std::span<double> p) {
     for (std::size_t l = 0; l < forests_.size(); ++l)
         for (std::size_t c = 0; c < n_channels_; ++c) {
             q = part(l, c).q;
-            forests_[l].recover(q, p.subspan(c * n_edges_, n_edges_));
+            forests_[l].recover(q, p.subspan(c * forests_.n_edges(), forests_.n_edges()));
         }
 }
 
@@ -138,7 +118,7 @@ void ForestDual::set(std::span<const double> p, int n_threads) {
     for (std::size_t l = 0; l < forests_.size(); ++l)
         for (std::size_t c = 0; c < n_channels_; ++c) {
             Part& here = part(l, c);
-            forests_[l].adjoint(p.subspan(c * n_edges_, n_edges_), here.q);
+            forests_[l].adjoint(p.subspan(c * forests_.n_edges(), forests_.n_edges()), here.q);
             if (!here.point.empty()) here.point = here.q;
             if (!here.anchor.empty()) here.anchor = here.q;
         }

@@ -14,19 +14,18 @@
 #include <span>
 #include <vector>
 
-#include "graph/types.hpp"
-#include "parallel/blocks.hpp"
 #include "solver/dual_variable.hpp"
-#include "tv/forest_block.hpp"
+#include "solver/forests.hpp"
 
 namespace graphtv {
 
 class ForestDual : public DualVariable {
   public:
-    // labels: the forest of each edge, 0…n_forests-1. Throws std::invalid_argument on a cycle.
-    ForestDual(const EdgeList& graph, std::span<const double> weights, double delta,
-               std::size_t n_channels, BlendMemory memory, std::span<const std::int32_t> labels,
-               int n_forests);
+    // The forests are borrowed; they must have been built with this delta and without vertex weights.
+    ForestDual(Forests& forests, double delta, std::size_t n_channels, BlendMemory memory);
+    ~ForestDual() override {
+        if (delta_ > 0.0) forests_.set_delta(delta_);
+    }
 
     Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
                   Watch& watch) override;
@@ -53,15 +52,13 @@ class ForestDual : public DualVariable {
     }
     void collect(int n_threads);
 
-    std::size_t n_vertices_, n_edges_, n_channels_;
+    Forests& forests_;
     double delta_;
-    std::vector<ForestBlock> forests_;
+    std::size_t n_channels_;
     std::vector<Part> parts_;  // channels of a forest side by side
-    ForestWorkspace workspace_;
     std::vector<double> movements_;  // by shard
     std::vector<double> divergence_;
     std::vector<double> p_;  // by edge, for ‖p‖² where δ > 0
-    BlockSum sum_;
     long long n_sweeps_ = 0;
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "terms/sum.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -45,8 +47,7 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
       options_(options),
       gamma_(options.gamma),
       next_balance_(next_change(0)),
-      metric_(dual_->primal_metric().begin(), dual_->primal_metric().end()),
-      sum_(std::max(data.n_vertices(), weights.size())) {
+      metric_(dual_->primal_metric().begin(), dual_->primal_metric().end()) {
     const auto size = data.n_vertices() * data.n_channels();
     for (auto* values : {&point_, &point_divergence_, &arrival_, &ubar_}) values->resize(size);
     if (options.memory().anchor)
@@ -62,8 +63,8 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     norm_ = std::sqrt(s_ * t_);
     weight_ = std::sqrt(s_ / t_);
 
-    // Nearly the minimiser of G: a proximal step of next to infinite length.
-    std::fill(steps_.begin(), steps_.end(), 1e8);
+    // The minimiser of G: a proximal step of next to infinite length.
+    std::fill(steps_.begin(), steps_.end(), 1e300);
     data_.prox(arrival_, steps_, arrival_, options_.n_threads);
     begin_epoch();
 }
@@ -135,7 +136,7 @@ void Pdhg::move_primal() {
     const auto divergence = dual_->divergence();
     const bool has_anchor = !anchor_.empty(), is_scaled = !metric_.empty();
     for (std::size_t c = 0; c < data_.n_channels(); ++c)
-        for_blocks(n, options_.n_threads, [&](std::size_t first, std::size_t last) {
+        for_shards(n, options_.n_threads, [&](std::size_t first, std::size_t last) {
             for (auto v = first; v < last; ++v) {
                 const auto i = c * n + v;
                 point_[i] = blend_(point_[i], arrival_[i], has_anchor ? anchor_[i] : 0.0);
@@ -152,7 +153,7 @@ double Pdhg::extrapolate(double theta) {
     const auto n = data_.n_vertices();
     double squared = 0.0;
     for (std::size_t c = 0; c < data_.n_channels(); ++c)
-        squared += sum_.plain(n, options_.n_threads, [&](std::size_t v) {
+        squared += quick_sum_of(n, options_.n_threads, [&](std::size_t v) {
             const auto i = c * n + v;
             const double moved = arrival_[i] - point_[i];
             ubar_[i] = arrival_[i] + theta * moved;
@@ -168,7 +169,7 @@ double Pdhg::residual(double squared_primal, double squared_dual) {
     const auto divergence = dual_->divergence();
     double product = 0.0;
     for (std::size_t c = 0; c < data_.n_channels(); ++c)
-        product += sum_.plain(n, options_.n_threads, [&](std::size_t v) {
+        product += quick_sum_of(n, options_.n_threads, [&](std::size_t v) {
             const auto i = c * n + v;
             return (arrival_[i] - point_[i]) * (divergence[i] - point_divergence_[i]);
         });
@@ -190,7 +191,7 @@ void Pdhg::restart() {
     const auto n = data_.n_vertices();
     double squared_primal = 0.0;
     for (std::size_t c = 0; c < data_.n_channels(); ++c)
-        squared_primal += sum_.plain(n, options_.n_threads, [&](std::size_t v) {
+        squared_primal += quick_sum_of(n, options_.n_threads, [&](std::size_t v) {
             const double moved = arrival_[c * n + v] - anchor_[c * n + v];
             return moved * moved * (metric_.empty() ? 1.0 : metric_[v]);
         });
@@ -213,20 +214,20 @@ void Pdhg::balance(double squared_primal, double squared_dual) {
 
 Pdhg::Objectives Pdhg::evaluate() {
     const auto n = data_.n_vertices(), m = weights_.size();
-    double variation = 0.0;
+    CompensatedSum variation;
     for (std::size_t c = 0; c < data_.n_channels(); ++c) {
         const double* u = arrival_.data() + c * n;
-        variation += sum_.compensated(m, options_.n_threads, [&](std::size_t e) {
+        variation.add(sum_of(m, options_.n_threads, [&](std::size_t e) {
             const auto [tail, head] = graph_.edges[e];
             return penalty(weights_[e] * (u[at(tail)] - u[at(head)]), delta_);
-        });
+        }));
     }
     // ū is free until the next step.
     const auto divergence = dual_->divergence();
     std::transform(divergence.begin(), divergence.end(), ubar_.begin(), std::negate<>());
-    double dual = -data_.conjugate(ubar_);
+    double dual = -data_.conjugate(ubar_, options_.n_threads);
     if (delta_ > 0.0) dual -= 0.5 * delta_ * dual_->squared_norm(options_.n_threads);
-    return {data_.value(arrival_) + variation, dual};
+    return {data_.value(arrival_, options_.n_threads) + variation.value(), dual};
 }
 
 }  // namespace graphtv

@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "graph/types.hpp"
-#include "parallel/blocks.hpp"
 #include "solver/dual_variable.hpp"
 #include "terms/data_term.hpp"
 
@@ -101,7 +100,6 @@ class Pdhg {
     // Of the epoch since the last restart.
     long long epoch_length_ = 0;
     double first_residual_ = 0.0, last_residual_ = 0.0;
-    BlockSum sum_;
 };
 
 }  // namespace graphtv
