@@ -80,14 +80,15 @@ void bind_pdhg(nb::module_& m) {
         .def_ro("completed", &Pdhg::Step::completed, "False if the watch expired.");
 
     nb::class_<BoundPdhg>(m, "Pdhg", "PDHG; arrays hold channel after channel.")
-        .def("__init__", &make, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
-             nb::arg("weights").noconvert(), nb::arg("data"), nb::arg("delta"),
-             nb::arg("forests").none(), nb::arg("alpha").none(), nb::arg("scheme"),
-             nb::arg("primal_step"), nb::arg("dual_step"), nb::arg("primal_weight"),
-             nb::arg("gamma"), nb::arg("n_threads"), nb::keep_alive<1, 3>(),
-             nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 7>(),
-             "`forests`, or the exponent `alpha` of the diagonal preconditioner, or neither. A step "
-             "of 0 is left to the solver.")
+        .def(
+            "__init__", &make, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+            nb::arg("weights").noconvert(), nb::arg("data"), nb::arg("delta"),
+            nb::arg("forests").none(), nb::arg("alpha").none(), nb::arg("scheme"),
+            nb::arg("primal_step"), nb::arg("dual_step"), nb::arg("primal_weight"),
+            nb::arg("gamma"), nb::arg("n_threads"), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+            nb::keep_alive<1, 5>(), nb::keep_alive<1, 7>(),
+            "`forests`, or the exponent `alpha` of the diagonal preconditioner, or neither. A step "
+            "of 0 is left to the solver.")
         .def(
             "start_from",
             [](BoundPdhg& self, const In<double>& u, const In<double>& p) {

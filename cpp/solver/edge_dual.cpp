@@ -48,8 +48,7 @@ EdgeDual EdgeDual::unscaled(const EdgeList& graph, std::span<const double> weigh
 }
 
 EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weights, double delta,
-                            std::size_t n_channels, BlendMemory memory,
-                            double alpha) {
+                            std::size_t n_channels, BlendMemory memory, double alpha) {
     EdgeDual dual(graph, weights, delta, n_channels, memory);
     dual.inverse_metric_.resize(weights.size());
     dual.primal_metric_.resize(at(graph.n_vertices));

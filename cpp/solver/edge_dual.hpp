@@ -23,8 +23,7 @@ class EdgeDual : public DualVariable {
     static EdgeDual unscaled(const EdgeList& graph, std::span<const double> weights, double delta,
                              std::size_t n_channels, BlendMemory memory);
     static EdgeDual diagonal(const EdgeList& graph, std::span<const double> weights, double delta,
-                             std::size_t n_channels, BlendMemory memory,
-                             double alpha);
+                             std::size_t n_channels, BlendMemory memory, double alpha);
 
     Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
                   Watch& watch) override;

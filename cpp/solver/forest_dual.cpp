@@ -67,12 +67,10 @@ bool ForestDual::sweep(std::size_t forest, std::size_t channel, std::span<const 
     };
     if (here.point.empty()) return run([&](std::size_t slot) { return q[slot]; });
     if (here.anchor.empty())
-        return run([&](std::size_t slot) {
-            return point[slot] = blend(point[slot], q[slot], 0.0);
-        });
-    return run([&](std::size_t slot) {
-        return point[slot] = blend(point[slot], q[slot], anchor[slot]);
-    });
+        return run(
+            [&](std::size_t slot) { return point[slot] = blend(point[slot], q[slot], 0.0); });
+    return run(
+        [&](std::size_t slot) { return point[slot] = blend(point[slot], q[slot], anchor[slot]); });
 }
 
 // Kᵀp̂ = Σ_l q̂_l, forest after forest.

@@ -55,7 +55,7 @@ class ForestDual : public DualVariable {
     Forests& forests_;
     double delta_;
     std::size_t n_channels_;
-    std::vector<Part> parts_;  // channels of a forest side by side
+    std::vector<Part> parts_;        // channels of a forest side by side
     std::vector<double> movements_;  // by shard
     std::vector<double> divergence_;
     std::vector<double> p_;  // by edge, for ‖p‖² where δ > 0

@@ -56,9 +56,9 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     if (!metric_.empty()) gamma_ /= *std::max_element(metric_.begin(), metric_.end());
 
     const double N = dual_->squared_operator_norm();
-    s_ = options.primal_step > 0.0   ? options.primal_step
+    s_ = options.primal_step > 0.0 ? options.primal_step
          : options.dual_step > 0.0 ? N / options.dual_step
-                                     : options.primal_weight * std::sqrt(N);
+                                   : options.primal_weight * std::sqrt(N);
     t_ = options.dual_step > 0.0 ? options.dual_step : N / s_;
     norm_ = std::sqrt(s_ * t_);
     weight_ = std::sqrt(s_ / t_);
@@ -94,9 +94,10 @@ Pdhg::Step Pdhg::step(Watch& watch) {
     move_primal();
     double theta = 1.0;
     const bool accelerates =
-        options_.scheme == Scheme::accelerated ||
-        (options_.scheme == Scheme::balanced && iteration_ <= accelerated_iterations);
-    if (accelerates && gamma_ > 0.0) {
+        gamma_ > 0.0 &&
+        (options_.scheme == Scheme::accelerated ||
+         (options_.scheme == Scheme::balanced && iteration_ <= accelerated_iterations));
+    if (accelerates) {
         theta = 1.0 / std::sqrt(1.0 + 2.0 * gamma_ / s_);
         s_ /= theta;
         t_ *= theta;
@@ -110,20 +111,21 @@ Pdhg::Step Pdhg::step(Watch& watch) {
         return {s_, t_, false, false};
     }
     ++epoch_length_;
-    const Step done{s, t_, false, true};
+    Step done{s, t_, false, true};
     if (options_.scheme == Scheme::balanced) {
-        blend_ = accelerates && gamma_ > 0.0 ? Blend{} : Blend{1.0 - relaxation, relaxation, 0.0};
+        blend_ = {1.0 - relaxation, relaxation, 0.0};
         if (iteration_ >= next_balance_) {
             next_balance_ = next_change(iteration_);
-            if (!accelerates || gamma_ == 0.0) balance(squared_primal, squared_dual);
+            if (!accelerates) balance(squared_primal, squared_dual);
         }
     } else if (options_.scheme == Scheme::restarted) {
         if (has_fallen(residual(squared_primal, squared_dual))) {
             restart();
-            return {s, t_, true, true};
+            done.restarted = true;
+        } else {
+            const auto k = static_cast<double>(epoch_length_), a = k / (k + 1.0);
+            blend_ = {-a, 2.0 * a, 1.0 - a};
         }
-        const auto k = static_cast<double>(epoch_length_), a = k / (k + 1.0);
-        blend_ = {-a, 2.0 * a, 1.0 - a};
     }
     return done;
 }
@@ -180,8 +182,8 @@ bool Pdhg::has_fallen(double residual) {
     if (epoch_length_ == 1) first_residual_ = residual;
     const bool falls = residual <= sufficient_fall * first_residual_ ||
                        (residual <= necessary_fall * first_residual_ && residual > last_residual_);
-    const bool is_long = static_cast<double>(epoch_length_) >=
-                         longest_epoch * static_cast<double>(iteration_);
+    const bool is_long =
+        static_cast<double>(epoch_length_) >= longest_epoch * static_cast<double>(iteration_);
     last_residual_ = residual;
     return epoch_length_ > 1 && (falls || is_long);
 }
@@ -206,8 +208,8 @@ void Pdhg::balance(double squared_primal, double squared_dual) {
     } else if (squared_primal > 0.0 || squared_dual > 0.0) {
         target = squared_dual > 0.0 ? weight_ * largest_change : weight_ / largest_change;
     }
-    weight_ = std::sqrt(weight_ * std::clamp(target, weight_ / largest_change,
-                                             weight_ * largest_change));
+    weight_ =
+        std::sqrt(weight_ * std::clamp(target, weight_ / largest_change, weight_ * largest_change));
     s_ = norm_ * weight_;
     t_ = norm_ / weight_;
 }
