@@ -156,7 +156,7 @@ def pdhg(
         yield Iterate(u_hat, p_hat, s_used, t_used, restarted)
 
 
-def _balanced(weight: float, primal: float, dual: float) -> float:
+def _balanced(weight: float, primal: Any, dual: Any) -> float:
     """Return the weight, halfway to the one for which both squared movements count the same."""
     target = weight
     if primal > 0 and dual > 0:
