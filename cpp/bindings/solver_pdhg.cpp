@@ -1,0 +1,138 @@
+// Binds the primal-dual hybrid gradient method with every preconditioner.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "bindings/watch.hpp"
+#include "parallel/parallel_for.hpp"
+#include "solver/edge_dual.hpp"
+#include "solver/forest_dual.hpp"
+#include "solver/pdhg.hpp"
+
+namespace graphtv::bindings {
+
+namespace {
+
+PdhgOptions::Scheme scheme_called(const std::string& name) {
+    using enum PdhgOptions::Scheme;
+    if (name == "fixed") return fixed;
+    if (name == "accelerated") return accelerated;
+    if (name == "balanced") return balanced;
+    if (name == "restarted") return restarted;
+    throw std::invalid_argument("scheme must be one of fixed, accelerated, balanced, restarted");
+}
+
+void require_size(std::size_t size, std::size_t expected) {
+    if (size != expected) throw std::invalid_argument("an array has the wrong size");
+}
+
+// Knows its sizes, which the core takes on trust.
+class BoundPdhg : public Pdhg {
+  public:
+    BoundPdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data,
+              double delta, std::unique_ptr<DualVariable> dual, const PdhgOptions& options)
+        : Pdhg(graph, weights, data, delta, std::move(dual), options),
+          primal_size(data.shape().size()),
+          dual_size(graph.edges.size() * data.n_channels()) {}
+
+    const std::size_t primal_size, dual_size;
+};
+
+void make(BoundPdhg* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
+          const DataTerm& data, double delta, Forests* forests, std::optional<double> alpha,
+          const std::string& scheme, double primal_step, double dual_step, double primal_weight,
+          double gamma, int n_threads) {
+    const nb::gil_scoped_release no_gil;
+    require_size(weights.size(), edges.shape(0));
+    require_size(data.n_vertices(), static_cast<std::size_t>(n_vertices));
+    const PdhgOptions options{scheme_called(scheme), primal_step, dual_step,
+                              primal_weight,         gamma,       resolve_threads(n_threads)};
+    const EdgeList graph = view(n_vertices, edges);
+    const auto n_channels = data.n_channels();
+    const auto memory = options.memory();
+    std::unique_ptr<DualVariable> dual;
+    if (forests) {
+        require_size(forests->n_vertices(), data.n_vertices());
+        require_size(forests->n_edges(), weights.size());
+        dual = std::make_unique<ForestDual>(*forests, delta, n_channels, memory);
+    } else if (alpha) {
+        dual = std::make_unique<EdgeDual>(
+            EdgeDual::diagonal(graph, view(weights), delta, n_channels, memory, *alpha));
+    } else {
+        dual = std::make_unique<EdgeDual>(
+            EdgeDual::unscaled(graph, view(weights), delta, n_channels, memory));
+    }
+    new (self) BoundPdhg(graph, view(weights), data, delta, std::move(dual), options);
+}
+
+}  // namespace
+
+void bind_pdhg(nb::module_& m) {
+    nb::class_<Pdhg::Step>(m, "PdhgStep", "What one iteration did.")
+        .def_ro("primal_step", &Pdhg::Step::primal_step, "The inverse step size s.")
+        .def_ro("dual_step", &Pdhg::Step::dual_step, "The inverse step size t.")
+        .def_ro("restarted", &Pdhg::Step::restarted)
+        .def_ro("completed", &Pdhg::Step::completed, "False if the watch expired.");
+
+    nb::class_<BoundPdhg>(m, "Pdhg", "PDHG; arrays hold channel after channel.")
+        .def("__init__", &make, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+             nb::arg("weights").noconvert(), nb::arg("data"), nb::arg("delta"),
+             nb::arg("forests").none(), nb::arg("alpha").none(), nb::arg("scheme"),
+             nb::arg("primal_step"), nb::arg("dual_step"), nb::arg("primal_weight"),
+             nb::arg("gamma"), nb::arg("n_threads"), nb::keep_alive<1, 3>(),
+             nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 7>(),
+             "`forests`, or the exponent `alpha` of the diagonal preconditioner, or neither. A step "
+             "of 0 is left to the solver.")
+        .def(
+            "start_from",
+            [](BoundPdhg& self, const In<double>& u, const In<double>& p) {
+                const nb::gil_scoped_release no_gil;
+                require_size(u.size(), self.primal_size);
+                require_size(p.size(), self.dual_size);
+                self.start(view(u), view(p));
+            },
+            nb::arg("u").noconvert(), nb::arg("p").noconvert(), "Start from a primal-dual pair.")
+        .def(
+            "step",
+            [](BoundPdhg& self, PythonWatch& watch) {
+                return watched(watch, [&](Watch& w) { return self.step(w); });
+            },
+            nb::arg("watch"), "One iteration.")
+        .def(
+            "evaluate",
+            [](BoundPdhg& self) {
+                Pdhg::Objectives values;
+                {
+                    const nb::gil_scoped_release no_gil;
+                    values = self.evaluate();
+                }
+                return nb::make_tuple(values.primal, values.dual);
+            },
+            nb::sig("def evaluate(self) -> tuple[float, float]"),
+            "The primal and the dual objective at the current pair.")
+        .def(
+            "u",
+            [](const BoundPdhg& self, const InPlace& out) {
+                require_size(out.size(), self.primal_size);
+                std::copy(self.u().begin(), self.u().end(), out.data());
+            },
+            nb::arg("out").noconvert(), "Copy the primal point.")
+        .def(
+            "dual",
+            [](BoundPdhg& self, const InPlace& out) {
+                const nb::gil_scoped_release no_gil;
+                require_size(out.size(), self.dual_size);
+                self.dual(view(out));
+            },
+            nb::arg("out").noconvert(), "The dual point by edge.")
+        .def_prop_ro("squared_operator_norm", &BoundPdhg::squared_operator_norm,
+                     "The bound N of the squared norm of T^-1/2 K S^-1/2.")
+        .def_prop_ro("n_sweeps", &BoundPdhg::n_sweeps, "Forests solved so far.");
+}
+
+}  // namespace graphtv::bindings

@@ -1,0 +1,72 @@
+// The dual variable p of the saddle point problem, together with the metric T in which PDHG moves it
+// (Möllenhoff et al., AISTATS 2018, eq. 3):
+//
+//     p̂ = argmin_p F*(p) - ⟨K ū, p⟩ + t/2 ‖p - p_k‖_T²,    F*(p) = δ/2 ‖p‖² + indicator of |p| ≤ 1.
+//
+// Steps start from a blend of where the last one started, where it arrived and an anchor: over-
+// relaxed and anchored iterations leave the constraints, p̂ never does. Whoever asks for p gets p̂.
+//
+// How p is stored is the metric's business: by edge, or forest by forest as q_l = K_lᵀp_l. Everyone
+// else sees Kᵀp̂. Arrays hold channel after channel.
+#pragma once
+
+#include <span>
+
+#include "solver/watch.hpp"
+
+namespace graphtv {
+
+// The next point of the iteration: point · (the last one) + arrival · (what the step made of it) +
+// anchor · (the anchor). The coefficients sum to one.
+struct Blend {
+    double point = 0.0, arrival = 1.0, anchor = 0.0;
+
+    bool is_plain() const { return point == 0.0 && anchor == 0.0; }
+    double operator()(double p, double a, double o) const {
+        return point * p + arrival * a + anchor * o;
+    }
+};
+
+// What blends will need besides the arrival.
+struct BlendMemory {
+    bool point = false, anchor = false;
+};
+
+class DualVariable {
+  public:
+    struct Movement {
+        bool completed;  // false if the watch ended the step: part of p̂ is old then
+        double squared;  // ‖p̂ - p_k‖_T²
+    };
+
+    virtual ~DualVariable() = default;
+
+    virtual Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
+                          Watch& watch) = 0;
+
+    // Moves the anchor to p̂; the squared distance in the metric T from where it was.
+    virtual double anchor(int n_threads) = 0;
+
+    // Kᵀp̂ by vertex.
+    virtual std::span<const double> divergence() const = 0;
+
+    // ‖p̂‖² by edge.
+    virtual double squared_norm(int n_threads) = 0;
+
+    // p̂ by edge.
+    virtual void get(std::span<double> p) = 0;
+
+    // Starts from p by edge, every |p| ≤ 1, with the anchor there.
+    virtual void set(std::span<const double> p, int n_threads) = 0;
+
+    // An upper bound of ‖T^-½ K S^-½‖².
+    virtual double squared_operator_norm() const = 0;
+
+    // The diagonal of S, empty for the identity.
+    virtual std::span<const double> primal_metric() const { return {}; }
+
+    // Forests solved so far, each channel counted.
+    virtual long long n_sweeps() const { return 0; }
+};
+
+}  // namespace graphtv

@@ -1,0 +1,105 @@
+// The primal-dual hybrid gradient method for max_p min_u G(u) - F*(p) + ⟨Ku, p⟩, as in Möllenhoff et
+// al. (AISTATS 2018), eq. (2)-(3):
+//
+//     û = argmin_u G(u) + ⟨p, Ku⟩ + s/2 ‖u - u_k‖_S²
+//     p̂ = argmin_p F*(p) - ⟨K(û + θ(û - u_k)), p⟩ + t/2 ‖p - p_k‖_T²,    θ = 1,
+//
+// convergent for st ≥ N, N a bound of ‖T^-½ K S^-½‖². s = weight·√N and t = √N/weight by default.
+//
+// Schemes, by how the next point (u, p) comes from (û, p̂):
+// - fixed: (û, p̂), with constant steps. The proximal gradient method (eq. 4) is the case s = 1, t = N
+//   for G = ½‖u - f‖², in which û + (û - u) = f - Kᵀp.
+// - accelerated: Algorithm 2 of Chambolle and Pock (JMIV 2011) for γ-strongly convex G (in the norm
+//   of S): θ = 1/√(1 + 2γ/s), s ← s/θ, t ← θt, what the paper runs with γ = 0.25.
+// - balanced: Algorithm 2 for the first iterations only, which make great progress, then constant
+//   steps, over-relaxed, with a weight that is set now and then such that the two halves of a step
+//   are equally long, s‖û - u‖² = t‖p̂ - p‖². Changes of the weight become rarer geometrically.
+// - restarted: anchored and reflected, (u, p) ← k/(k+1) (2(û, p̂) - (u, p)) + 1/(k+1) (u⁰, p⁰), with
+//   restarts from (û, p̂) when the fixed-point residual has fallen enough (Lu and Yang, "Restarted
+//   Halpern PDHG for linear programming", 2024), and the weight balanced at restarts (PDLP). For G
+//   without strong convexity.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/types.hpp"
+#include "solver/dual_variable.hpp"
+#include "terms/data_term.hpp"
+
+namespace graphtv {
+
+struct PdhgOptions {
+    enum class Scheme { fixed, accelerated, balanced, restarted };
+    Scheme scheme = Scheme::balanced;
+    double primal_step = 0.0;    // s; 0: from the weight
+    double dual_step = 0.0;      // t; 0: N/s
+    double primal_weight = 1.0;  // √(s/t) at the start
+    double gamma = 0.0;          // for Algorithm 2, in the Euclidean norm
+    int n_threads = 1;
+
+    BlendMemory memory() const {
+        return {scheme == Scheme::balanced || scheme == Scheme::restarted,
+                scheme == Scheme::restarted};
+    }
+};
+
+class Pdhg {
+  public:
+    struct Step {
+        double primal_step, dual_step;  // s and t
+        bool restarted, completed;
+    };
+    struct Objectives {
+        double primal, dual;
+    };
+
+    // All is borrowed but the dual variable, which must have the options' memory.
+    Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data, double delta,
+         std::unique_ptr<DualVariable> dual, const PdhgOptions& options);
+
+    // Starts from (u, p), p by edge. Without a start, u minimises G and p = 0.
+    void start(std::span<const double> u, std::span<const double> p);
+
+    Step step(Watch& watch);
+
+    // Both objectives at (û, p̂).
+    Objectives evaluate();
+
+    std::span<const double> u() const { return arrival_; }
+    void dual(std::span<double> p) { dual_->get(p); }
+
+    double squared_operator_norm() const { return dual_->squared_operator_norm(); }
+    long long n_sweeps() const { return dual_->n_sweeps(); }
+
+  private:
+    using Scheme = PdhgOptions::Scheme;
+    void move_primal();
+    double extrapolate(double theta);
+    double residual(double squared_primal, double squared_dual);
+    bool has_fallen(double residual);
+    void restart();
+    void begin_epoch();
+    void balance(double squared_primal, double squared_dual);
+
+    EdgeList graph_;
+    std::span<const double> weights_;
+    const DataTerm& data_;
+    double delta_;
+    std::unique_ptr<DualVariable> dual_;
+    PdhgOptions options_;
+
+    double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
+    long long iteration_ = 0, next_balance_ = 0;
+    // By vertex: where the step started (u and Kᵀp), where it arrived (û), the anchor, ū.
+    std::vector<double> point_, point_divergence_, arrival_, anchor_, anchor_divergence_, ubar_;
+    std::vector<double> steps_;  // 1/s, or 1/(s S_i)
+    std::vector<double> metric_;
+    Blend blend_;
+    // Of the epoch since the last restart.
+    long long epoch_length_ = 0;
+    double first_residual_ = 0.0, last_residual_ = 0.0;
+};
+
+}  // namespace graphtv
