@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_tv(m);
     graphtv::bindings::bind_solver(m);
     graphtv::bindings::bind_terms(m);
+    graphtv::bindings::bind_objective(m);
 }
