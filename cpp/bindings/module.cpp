@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_solver(m);
     graphtv::bindings::bind_terms(m);
     graphtv::bindings::bind_pdhg(m);
+    graphtv::bindings::bind_objective(m);
 }

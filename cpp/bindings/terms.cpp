@@ -17,8 +17,6 @@ namespace graphtv::bindings {
 
 namespace {
 
-using InPlace = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // A term made of Python: `term` has value(u), conjugate(s) and prox(v, steps) of flat float64
 // arrays, as the adapter in graphtv.terms.custom provides. Every call takes the GIL; what Python
 // raises passes through the solver to its caller.

@@ -15,22 +15,27 @@ BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,
     : forests_(forests),
       f_(signal),
       c_(vertex_weights),
-      u_(signal.begin(), signal.end()),
-      r_(u_),
-      partial_energy_((signal.size() + vertices_per_task - 1) / vertices_per_task) {
+      eliminates_first_(forests.size() == 2 && forests[0].is_lattice() && forests[1].is_lattice() &&
+                        forests[0].covers(signal.size()) && forests[1].covers(signal.size())),
+      u_(signal.begin(), signal.end()) {
     centre_ = std::accumulate(f_.begin(), f_.end(), 0.0) / static_cast<double>(f_.size() + 1);
+    if (!eliminates_first_) {
+        r_ = u_;
+        partial_energy_.resize((signal.size() + vertices_per_task - 1) / vertices_per_task);
+    }
     blocks_.reserve(forests.size());
     for (std::size_t l = 0; l < forests.size(); ++l) {
         const auto& forest = forests[l];
-        blocks_.push_back({std::vector<double>(forest.n_slots()),
-                           std::vector<double>(forest.n_slots()), ForestMemory(forest),
+        const std::size_t n_slots = eliminates_first_ && l == 0 ? 0 : forest.n_slots();
+        blocks_.push_back({std::vector<double>(n_slots), std::vector<double>(n_slots),
+                           ForestMemory(forest),
                            std::vector<Progress>(static_cast<std::size_t>(forest.n_shards()))});
     }
     recompute();
 }
 
 void BlockDescent::start_from(std::span<const double> p) {
-    for (std::size_t l = 0; l < blocks_.size(); ++l) {
+    for (std::size_t l = eliminates_first_ ? 1 : 0; l < blocks_.size(); ++l) {
         auto& q = blocks_[l].q;
         forests_[l].adjoint(p, q);
         if (!c_.empty())
@@ -42,24 +47,47 @@ void BlockDescent::start_from(std::span<const double> p) {
 
 // u from the q_l, without momentum.
 void BlockDescent::recompute() {
-    std::copy(f_.begin(), f_.end(), u_.begin());
-    for (std::size_t l = 0; l < blocks_.size(); ++l) {
-        auto& [q, y, memory, progress] = blocks_[l];
-        std::copy(q.begin(), q.end(), y.begin());
-        forests_[l].for_each_slot(
-            1, [&](std::size_t slot, std::size_t vertex) { u_[vertex] -= q[slot]; });
+    t_ = 1.0;
+    for (auto& block : blocks_) std::copy(block.q.begin(), block.q.end(), block.y.begin());
+    if (eliminates_first_) {
+        const auto& q = blocks_[1].q;
+        forests_[0].sweep(
+            &blocks_[0].memory, forests_.workspace(), 1, nullptr, std::span(blocks_[0].progress),
+            [&](std::size_t, std::size_t vertex) { return f_[vertex] - q[vertex]; },
+            [&](std::size_t, std::size_t vertex, double, double v, Progress&) { u_[vertex] = v; });
+    } else {
+        std::copy(f_.begin(), f_.end(), u_.begin());
+        for (std::size_t l = 0; l < blocks_.size(); ++l)
+            forests_[l].for_each_slot(
+                1, [&](std::size_t slot, std::size_t vertex) { u_[vertex] -= blocks_[l].q[slot]; });
+        std::copy(u_.begin(), u_.end(), r_.begin());
     }
-    std::copy(u_.begin(), u_.end(), r_.begin());
     energy_ = 0.0;
     for (std::size_t i = 0; i < u_.size(); ++i)
         energy_ += 0.5 * weight(i) * (u_[i] - centre_) * (u_[i] - centre_);
-    t_ = 1.0;
 }
 
 bool BlockDescent::step(Watch& watch, int n_threads) {
     const double t_next = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t_ * t_));
     beta_ = (t_ - 1.0) / t_next;
     Progress total;
+    const bool finished = eliminates_first_ ? sweep_pair(watch, n_threads, total)
+                                            : sweep_all(watch, n_threads, total);
+    if (!finished) {
+        recompute();
+        return false;
+    }
+    if (!eliminates_first_) extrapolate(n_threads, total);
+
+    constexpr double rounding = 1e-14;
+    restarted_ = total.uphill > 0.0 || total.energy > energy_ * (1.0 + rounding);
+    energy_ = total.energy;
+    t_ = t_next;
+    if (restarted_) forget_momentum(n_threads);
+    return true;
+}
+
+bool BlockDescent::sweep_all(Watch& watch, int n_threads, Progress& total) {
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
         auto& [q, y, memory, progress] = blocks_[l];
         const bool finished = forests_[l].sweep(
@@ -72,16 +100,44 @@ bool BlockDescent::step(Watch& watch, int n_threads) {
                 q[slot] = q_new;
                 r_[vertex] = v;
             });
-        if (!finished) {
-            recompute();
-            return false;
-        }
+        if (!finished) return false;
         for (const auto& partial : progress) total.uphill += partial.uphill;
     }
+    return true;
+}
 
-    // r is the new u now. Since Σ (q - q of the last iteration) is u's own change, f - Σ y follows
-    // from u alone.
-    const auto extrapolate = [&](int task, int) {
+bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
+    auto& [q, y, memory, progress] = blocks_[1];
+    const bool finished =
+        forests_[0].sweep(
+            &blocks_[0].memory, forests_.workspace(), n_threads, &watch,
+            std::span(blocks_[0].progress),
+            [&](std::size_t, std::size_t vertex) { return f_[vertex] - y[vertex]; },
+            [&](std::size_t, std::size_t vertex, double, double v, Progress&) {
+                u_[vertex] = v;
+            }) &&
+        forests_[1].sweep(
+            &memory, forests_.workspace(), n_threads, &watch, std::span(progress),
+            [&](std::size_t, std::size_t vertex) { return u_[vertex] + y[vertex]; },
+            [&](std::size_t, std::size_t vertex, double z, double v, Progress& partial) {
+                const double q_new = z - v, change = q_new - q[vertex], centred = v - centre_;
+                partial.uphill += (y[vertex] - q_new) * change;
+                partial.energy += 0.5 * centred * centred;
+                y[vertex] = q_new + beta_ * change;
+                q[vertex] = q_new;
+                u_[vertex] = v;
+            });
+    for (const auto& partial : progress) {
+        total.uphill += partial.uphill;
+        total.energy += partial.energy;
+    }
+    return finished;
+}
+
+// After a sweep r is the new u. Since Σ (q - q of the last iteration) is u's own change, f - Σ y
+// follows from u alone.
+void BlockDescent::extrapolate(int n_threads, Progress& total) {
+    const auto extrapolate_part = [&](int task, int) {
         const auto from = static_cast<std::size_t>(task) * vertices_per_task;
         const auto to = std::min(from + vertices_per_task, u_.size());
         double energy = 0.0;
@@ -93,23 +149,17 @@ bool BlockDescent::step(Watch& watch, int n_threads) {
         }
         partial_energy_[static_cast<std::size_t>(task)] = 0.5 * energy;
     };
-    parallel_for(static_cast<int>(partial_energy_.size()), n_threads, std::cref(extrapolate));
-    const double energy = std::accumulate(partial_energy_.begin(), partial_energy_.end(), 0.0);
-
-    restarted_ = total.uphill > 0.0 || energy > energy_ * (1.0 + 1e-14);
-    energy_ = energy;
-    t_ = t_next;
-    if (restarted_) forget_momentum(n_threads);
-    return true;
+    parallel_for(static_cast<int>(partial_energy_.size()), n_threads, std::cref(extrapolate_part));
+    for (const double energy : partial_energy_) total.energy += energy;
 }
 
 void BlockDescent::forget_momentum(int n_threads) {
-    for (std::size_t l = 0; l < blocks_.size(); ++l) {
+    for (std::size_t l = eliminates_first_ ? 1 : 0; l < blocks_.size(); ++l) {
         auto& [q, y, memory, progress] = blocks_[l];
         forests_[l].for_each_slot(n_threads,
                                   [&](std::size_t slot, std::size_t) { y[slot] = q[slot]; });
     }
-    std::copy(u_.begin(), u_.end(), r_.begin());
+    if (!eliminates_first_) std::copy(u_.begin(), u_.end(), r_.begin());
     t_ = 1.0;
 }
 
@@ -124,7 +174,12 @@ double BlockDescent::dual_value() const {
 void BlockDescent::dual(std::span<double> p) const {
     std::vector<double> q;
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
-        q = blocks_[l].q;
+        if (eliminates_first_ && l == 0) {  // what the other block leaves
+            q.resize(u_.size());
+            for (std::size_t i = 0; i < q.size(); ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];
+        } else {
+            q = blocks_[l].q;
+        }
         if (!c_.empty())
             forests_[l].for_each_slot(
                 1, [&](std::size_t slot, std::size_t vertex) { q[slot] *= c_[vertex]; });

@@ -15,6 +15,9 @@
 // L > 2 there is no proof: the momentum restarts when it points uphill (O'Donoghue & Candès 2015) or
 // when the dual objective falls, and a sweep without momentum never lets it fall.
 //
+// On a grid with two axes the elimination is taken at its word: the first block starts from
+// z = f - y_2, so that q_1, y_1 and u's past need not be kept. That halves the memory traffic.
+//
 // The file departs from the paper, whose PDHG updates all blocks at once from the same ū.
 #pragma once
 
@@ -55,22 +58,27 @@ class BlockDescent {
   private:
     struct Progress {
         double uphill = 0.0;  // ⟨y - q, q - q of the last iteration⟩ in the metric C⁻¹
+        double energy = 0.0;  // ½ Σ c_i (u_i - centre)²
     };
-    // q and y are divided by c, in the units of u.
+    // q and y are divided by c, in the units of u. The eliminated block has neither.
     struct Block {
         std::vector<double> q, y;
         ForestMemory memory;
         std::vector<Progress> progress;
     };
     double weight(std::size_t i) const { return c_.empty() ? 1.0 : c_[i]; }
+    bool sweep_all(Watch& watch, int n_threads, Progress& total);
+    bool sweep_pair(Watch& watch, int n_threads, Progress& total);
+    void extrapolate(int n_threads, Progress& total);
     void forget_momentum(int n_threads);
     void recompute();
 
     Forests& forests_;
     std::span<const double> f_, c_;
-    double centre_;          // of f; the dual objective is taken about it
+    double centre_;  // of f; the dual objective is taken about it
+    bool eliminates_first_;
     std::vector<double> u_;  // f - Σ q
-    std::vector<double> r_;  // f - Σ y, and during a sweep what is between
+    std::vector<double> r_;  // f - Σ y, and during a sweep what is between; none if eliminated
     std::vector<Block> blocks_;
     std::vector<double> partial_energy_;
     double energy_ = 0.0;  // ½ Σ c_i (u_i - centre)²

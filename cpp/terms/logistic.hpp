@@ -36,6 +36,8 @@ class LogisticTerm final : public EntrywiseTerm<LogisticTerm, SmoothTerm> {
         const double u = t <= 0.0   ? domain_.maximizer(y)
                          : t >= 1.0 ? domain_.maximizer(-y)
                                     : domain_.clip(y * (std::log1p(-t) - std::log(t)));
+        if (std::isinf(u))  // an unrestricted domain: the plain conjugate at and beyond its ends
+            return t == 0.0 || t == 1.0 ? 0.0 : std::numeric_limits<double>::infinity();
         return s * u - value_at(i, u);
     }
     double prox_at(std::size_t i, double v, double step) const {

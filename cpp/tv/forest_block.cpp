@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tv/flow.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -15,11 +17,16 @@ bool has_paths_only(const EdgeList& forest) {
     return true;
 }
 
+using Layout = std::variant<ChainForest, LatticeForest, RootedForest>;
+
 // Huber chains and weighted vertices take the way of the trees.
-std::variant<ChainForest, RootedForest> lay_out(const EdgeList& forest,
-                                                std::span<const double> edge_weights,
-                                                bool is_plain) {
-    if (is_plain && has_paths_only(forest)) return ChainForest(forest, edge_weights);
+Layout lay_out(const EdgeList& forest, std::span<const double> edge_weights, bool is_plain,
+               bool is_renumbered) {
+    if (!is_plain) return RootedForest(forest, edge_weights);
+    if (!is_renumbered)
+        if (auto lattice = LatticeForest::recognize(forest, edge_weights))
+            return *std::move(lattice);
+    if (has_paths_only(forest)) return ChainForest(forest, edge_weights);
     return RootedForest(forest, edge_weights);
 }
 
@@ -71,67 +78,50 @@ ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_we
                          std::span<const double> vertex_weights,
                          std::span<const Vertex> vertex_numbers)
     : delta_(delta),
-      layout_(lay_out(forest, edge_weights, delta == 0.0 && vertex_weights.empty())) {
+      layout_(lay_out(forest, edge_weights, delta == 0.0 && vertex_weights.empty(),
+                      !vertex_numbers.empty())) {
     const auto begin = tree_begin();
-    n_slots_ = vertices().size();
-    for (std::size_t t = 0; t + 1 < begin.size(); ++t)
+    const auto n_trees = static_cast<Vertex>(begin.size() - 1);
+    for (std::size_t t = 0; t < at(n_trees); ++t)
         largest_tree_ = std::max(largest_tree_, at(begin[t + 1] - begin[t]));
-    if (!vertex_numbers.empty())
-        std::visit(
-            [&](auto& layout) {
-                for (Vertex& v : layout.vertex) v = vertex_numbers[at(v)];
-            },
-            layout_);
-    if (!vertex_weights.empty()) {
-        vertex_weights_.reserve(n_slots_);
-        for (const Vertex v : vertices()) vertex_weights_.push_back(vertex_weights[at(v)]);
-    }
+    n_slots_ = at(is_lattice() ? forest.n_vertices : begin.back());
     if (auto* chains = std::get_if<ChainForest>(&layout_)) {
-        auto& weight = chains->weight;
-        largest_weight_.resize(begin.size() - 1);
-        for (std::size_t c = 0; c + 1 < begin.size(); ++c)
-            largest_weight_[c] =
-                *std::max_element(weight.begin() + begin[c], weight.begin() + begin[c + 1]);
-        if (vertex_numbers.empty()) recognize_lattice(forest.n_vertices);
+        if (!vertex_numbers.empty())
+            for (Vertex& v : chains->vertex) v = vertex_numbers[at(v)];
+    } else if (auto* trees = std::get_if<RootedForest>(&layout_)) {
+        if (!vertex_numbers.empty())
+            for (Vertex& v : trees->vertex) v = vertex_numbers[at(v)];
+        if (!vertex_weights.empty())
+            for (const Vertex v : trees->vertex) vertex_weights_.push_back(vertex_weights[at(v)]);
     }
+    if (is_linear()) {
+        largest_weight_.reserve(at(n_trees));
+        for (Vertex c = 0; c < n_trees; ++c)
+            largest_weight_.push_back(std::ranges::max(weights_of(c)));
+    }
+    if (is_lattice()) make_bundles();
     make_shards();
 }
 
 void ForestBlock::rename_edges(std::span<const EdgeIndex> numbers) {
     std::visit(
         [&](auto& layout) {
-            for (EdgeIndex& e : layout.edge) e = numbers[at(e)];
+            for (EdgeIndex& e : layout.edge)
+                if (e != LatticeForest::no_edge) e = numbers[at(e)];
         },
         layout_);
 }
 
 std::span<const Vertex> ForestBlock::tree_begin() const {
     if (const auto* chains = std::get_if<ChainForest>(&layout_)) return chains->chain_begin;
+    if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) return lattice->chain_begin;
     return std::get<RootedForest>(layout_).tree_begin;
 }
 
 std::span<const Vertex> ForestBlock::vertices() const {
     if (const auto* chains = std::get_if<ChainForest>(&layout_)) return chains->vertex;
-    return std::get<RootedForest>(layout_).vertex;
-}
-
-void ForestBlock::recognize_lattice(Vertex n_vertices) {
-    auto& chains = std::get<ChainForest>(layout_);
-    auto& vertex = chains.vertex;
-    const auto& begin = chains.chain_begin;
-    // Slots for all vertices pay only if most of them have an edge.
-    if (vertex.empty() || vertex.size() < at(n_vertices) / 2) return;
-    const Vertex stride = vertex[1] - vertex[0];
-    if (stride <= 0) return;
-    for (std::size_t c = 0; c + 1 < begin.size(); ++c)
-        for (auto i = at(begin[c]) + 1; i < at(begin[c + 1]); ++i)
-            if (vertex[i] - vertex[i - 1] != stride) return;
-    stride_ = stride;
-    n_slots_ = at(n_vertices);
-    chain_start_.reserve(begin.size() - 1);
-    for (std::size_t c = 0; c + 1 < begin.size(); ++c) chain_start_.push_back(vertex[at(begin[c])]);
-    vertex = {};
-    make_bundles();
+    if (const auto* trees = std::get_if<RootedForest>(&layout_)) return trees->vertex;
+    return {};
 }
 
 // Neighbouring chains of one length go together, eight at least to fill cache lines, and as many as
@@ -140,7 +130,8 @@ void ForestBlock::make_bundles() {
     const auto begin = tree_begin();
     const auto n_chains = static_cast<Vertex>(begin.size() - 1);
     const auto length = [&](Vertex c) { return begin[at(c) + 1] - begin[at(c)]; };
-    const auto start = [&](Vertex c) { return chain_start_[at(c)]; };
+    const auto& starts = std::get<LatticeForest>(layout_).chain_start;
+    const auto start = [&](Vertex c) { return starts[at(c)]; };
     for (Vertex first = 0, c = 0; c < n_chains; ++c) {
         const Vertex most = std::max(Vertex{8}, vertices_per_shard / length(first));
         const bool goes_on = c + 1 < n_chains && start(c + 1) == start(c) + 1 &&
@@ -169,11 +160,39 @@ void ForestBlock::make_shards() {
     }
 }
 
+std::span<const double> ForestBlock::weights_of(Vertex chain) const {
+    const auto begin = at(tree_begin()[at(chain)]);
+    const auto n_edges = at(tree_begin()[at(chain) + 1]) - begin - 1;
+    if (const auto* chains = std::get_if<ChainForest>(&layout_))
+        return {chains->weight.data() + begin, n_edges};
+    const auto& weight = std::get<LatticeForest>(layout_).weight;
+    if (weight.size() == 1) return weight;
+    return {weight.data() + begin, n_edges};
+}
+
 ChainWeights ForestBlock::chain_weights(Vertex chain) const {
-    const auto& chains = std::get<ChainForest>(layout_);
-    const auto begin = at(chains.chain_begin[at(chain)]);
-    const auto length = at(chains.chain_begin[at(chain) + 1]) - begin;
-    return {{chains.weight.data() + begin, length - 1}, largest_weight_[at(chain)]};
+    return {weights_of(chain), largest_weight_[at(chain)]};
+}
+
+// edge(place, next place, number, weight, is_tail) along every chain, places being slots.
+template <class Body>
+void ForestBlock::for_each_chain_edge(const Body& body) const {
+    const auto begin = tree_begin();
+    for (Vertex c = 0; at(c) + 1 < begin.size(); ++c) {
+        const ChainWeights weights = chain_weights(c);
+        const auto first = at(begin[at(c)]), length = at(begin[at(c) + 1]) - first;
+        if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) {
+            auto v = at(lattice->chain_start[at(c)]);
+            for (std::size_t k = 0; k + 1 < length; ++k, v += at(lattice->stride))
+                body(k, v, v + at(lattice->stride), lattice->edge[v], weights[k],
+                     lattice->is_tail[v]);
+        } else {
+            const auto& chains = std::get<ChainForest>(layout_);
+            for (std::size_t k = 0; k + 1 < length; ++k)
+                body(k, first + k, first + k + 1, chains.edge[first + k], weights[k],
+                     chains.is_tail[first + k]);
+        }
+    }
 }
 
 void ForestBlock::solve_chain(Vertex chain, std::span<const double> z, std::span<double> u,
@@ -201,28 +220,22 @@ void ForestBlock::solve_tree(Vertex t, std::span<const double> z, std::span<doub
 
 void ForestBlock::adjoint(std::span<const double> p, std::span<double> q) const {
     std::fill(q.begin(), q.end(), 0.0);
-    if (const auto* chains = std::get_if<ChainForest>(&layout_)) {
-        for (std::size_t c = 0; c + 1 < chains->chain_begin.size(); ++c) {
-            const auto begin = at(chains->chain_begin[c]), end = at(chains->chain_begin[c + 1]);
-            const auto slot = [&](std::size_t i) {
-                return is_lattice() ? at(chain_start_[c]) + (i - begin) * at(stride_) : i;
-            };
-            for (auto i = begin; i + 1 < end; ++i) {
-                const double along = chains->weight[i] * p[at(chains->edge[i])];
-                const double flow = chains->is_tail[i] ? along : -along;
-                q[slot(i)] += flow;
-                q[slot(i + 1)] -= flow;
-            }
-        }
-    } else {
-        const auto& trees = std::get<RootedForest>(layout_);
-        for (std::size_t i = 0; i < n_slots_; ++i) {
-            if (trees.parent[i] == RootedForest::no_parent) continue;
-            const double along = trees.weight[i] * p[at(trees.edge[i])];
-            const double flow = trees.is_tail[i] ? along : -along;
-            q[i] += flow;
-            q[at(trees.parent[i])] -= flow;
-        }
+    if (is_linear()) {
+        for_each_chain_edge([&](std::size_t, std::size_t here, std::size_t next, EdgeIndex e,
+                                double weight, bool is_tail) {
+            const double flow = is_tail ? weight * p[at(e)] : -weight * p[at(e)];
+            q[here] += flow;
+            q[next] -= flow;
+        });
+        return;
+    }
+    const auto& trees = std::get<RootedForest>(layout_);
+    for (std::size_t i = 0; i < n_slots_; ++i) {
+        if (trees.parent[i] == RootedForest::no_parent) continue;
+        const double along = trees.weight[i] * p[at(trees.edge[i])];
+        const double flow = trees.is_tail[i] ? along : -along;
+        q[i] += flow;
+        q[at(trees.parent[i])] -= flow;
     }
 }
 
@@ -231,24 +244,21 @@ void ForestBlock::recover(std::span<double> q, std::span<double> p) const {
         const double along = weight > 0.0 ? std::clamp(flow / weight, -1.0, 1.0) : 0.0;
         return is_tail ? along : -along;
     };
-    if (const auto* chains = std::get_if<ChainForest>(&layout_)) {
-        for (std::size_t c = 0; c + 1 < chains->chain_begin.size(); ++c) {
-            const auto begin = at(chains->chain_begin[c]), end = at(chains->chain_begin[c + 1]);
-            double flow = 0.0;
-            for (auto i = begin; i + 1 < end; ++i) {
-                flow += q[is_lattice() ? at(chain_start_[c]) + (i - begin) * at(stride_) : i];
-                flow = std::clamp(flow, -chains->weight[i], chains->weight[i]);
-                p[at(chains->edge[i])] = dual(flow, chains->weight[i], chains->is_tail[i]);
-            }
-        }
-    } else {
-        const auto& trees = std::get<RootedForest>(layout_);
-        for (std::size_t i = 0; i < n_slots_; ++i) {
-            if (trees.parent[i] == RootedForest::no_parent) continue;
-            const double flow = std::clamp(q[i], -trees.weight[i], trees.weight[i]);
-            q[at(trees.parent[i])] += flow;
-            p[at(trees.edge[i])] = dual(flow, trees.weight[i], trees.is_tail[i]);
-        }
+    if (is_linear()) {
+        double flow = 0.0;
+        for_each_chain_edge([&](std::size_t k, std::size_t here, std::size_t, EdgeIndex e,
+                                double weight, bool is_tail) {
+            flow = std::clamp((k == 0 ? 0.0 : flow) + q[here], -weight, weight);
+            p[at(e)] = dual(flow, weight, is_tail);
+        });
+        return;
+    }
+    const auto& trees = std::get<RootedForest>(layout_);
+    for (std::size_t i = 0; i < n_slots_; ++i) {
+        if (trees.parent[i] == RootedForest::no_parent) continue;
+        const double flow = std::clamp(q[i], -trees.weight[i], trees.weight[i]);
+        q[at(trees.parent[i])] += flow;
+        p[at(trees.edge[i])] = dual(flow, trees.weight[i], trees.is_tail[i]);
     }
 }
 
@@ -267,24 +277,19 @@ void ForestBlock::refine(std::span<const double> f, std::span<double> u) const {
 
 void ForestBlock::dual(std::span<const double> f, std::span<const double> u,
                        std::span<double> p) const {
-    const auto begin = tree_begin();
-    if (const auto* chains = std::get_if<ChainForest>(&layout_)) {
-        std::vector<double> f_here(largest_tree_), u_here(largest_tree_), p_here(largest_tree_);
-        for (std::size_t c = 0; c + 1 < begin.size(); ++c) {
-            const auto first = at(begin[c]), length = at(begin[c + 1]) - first;
-            for (std::size_t k = 0; k < length; ++k) {
-                const auto v = is_lattice() ? at(chain_start_[c]) + k * at(stride_)
-                                            : at(chains->vertex[first + k]);
-                f_here[k] = f[v];
-                u_here[k] = u[v];
-            }
-            tv_chain_dual({f_here.data(), length}, chain_weights(static_cast<Vertex>(c)),
-                          {u_here.data(), length}, p_here);
-            for (std::size_t k = 0; k + 1 < length; ++k) {
-                const auto i = first + k;
-                p[at(chains->edge[i])] = chains->is_tail[i] ? p_here[k] : -p_here[k];
-            }
-        }
+    if (is_linear()) {
+        const auto vertex = vertices();
+        const auto vertex_at = [&](std::size_t slot) {
+            return is_lattice() ? slot : at(vertex[slot]);
+        };
+        double flow = 0.0;
+        for_each_chain_edge([&](std::size_t k, std::size_t here, std::size_t next, EdgeIndex e,
+                                double weight, bool is_tail) {
+            const auto i = vertex_at(here), j = vertex_at(next);
+            flow = bounded_flow((k == 0 ? 0.0 : flow) + (f[i] - u[i]), weight, u[i], u[j]);
+            const double along = weight > 0.0 ? std::clamp(flow / weight, -1.0, 1.0) : 0.0;
+            p[at(e)] = is_tail ? along : -along;
+        });
     } else {
         const auto& trees = std::get<RootedForest>(layout_);
         std::vector<double> f_here(n_slots_), u_here(n_slots_), p_here(n_slots_);
@@ -301,18 +306,22 @@ void ForestBlock::dual(std::span<const double> f, std::span<const double> u,
 }
 
 std::size_t ForestBlock::n_bytes() const {
-    std::size_t total = bytes(vertex_weights_) + bytes(largest_weight_) + bytes(chain_start_) +
-                        bytes(bundles_) + bytes(shards_);
+    std::size_t total =
+        bytes(vertex_weights_) + bytes(largest_weight_) + bytes(bundles_) + bytes(shards_);
     if (const auto* chains = std::get_if<ChainForest>(&layout_)) {
-        total += bytes(chains->vertex) + bytes(chains->weight) + bytes(chains->edge) +
-                 bytes(chains->is_tail) + bytes(chains->chain_begin);
+        total += bytes(chains->vertex) + bytes(chains->chain_begin);
+    } else if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) {
+        total += bytes(lattice->chain_start) + bytes(lattice->chain_begin);
     } else {
         const auto& trees = std::get<RootedForest>(layout_);
-        total += bytes(trees.vertex) + bytes(trees.parent) + bytes(trees.edge) +
-                 bytes(trees.weight) + bytes(trees.is_tail) + bytes(trees.n_children) +
+        total += bytes(trees.vertex) + bytes(trees.parent) + bytes(trees.n_children) +
                  bytes(trees.entry) + bytes(trees.tree_begin);
     }
-    return total;
+    return total + std::visit(
+                       [](const auto& layout) {
+                           return bytes(layout.edge) + bytes(layout.weight) + bytes(layout.is_tail);
+                       },
+                       layout_);
 }
 
 }  // namespace graphtv

@@ -8,8 +8,8 @@
 //
 // Forest variables such as q_l = K_lᵀp_l live in slots. A linear forest is stored as compact chains,
 // any other as rooted trees, and slots are positions therein: vertices without an edge have none.
-// Chains along an axis of a grid in row-major order (a constant stride between neighbours) need no
-// index at all: slots are vertices, and neighbouring chains are transposed in bundles.
+// Chains along an axis of a grid need no index at all: there slots are vertices, and neighbouring
+// chains are transposed in bundles.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "graph/chain_forest.hpp"
+#include "graph/lattice_forest.hpp"
 #include "graph/rooted_forest.hpp"
 #include "parallel/parallel_for.hpp"
 #include "solver/watch.hpp"
@@ -71,7 +72,12 @@ class ForestBlock {
 
     std::size_t n_slots() const { return n_slots_; }
     int n_shards() const { return static_cast<int>(shards_.size()); }
-    bool is_linear() const { return std::holds_alternative<ChainForest>(layout_); }
+    bool is_linear() const { return !std::holds_alternative<RootedForest>(layout_); }
+    // Whether slots are vertices, and whether every vertex has an edge.
+    bool is_lattice() const { return std::holds_alternative<LatticeForest>(layout_); }
+    bool covers(std::size_t n_vertices) const {
+        return static_cast<std::size_t>(tree_begin().back()) == n_vertices;
+    }
     std::size_t n_bytes() const;
 
     // Another width of the Huber penalty, if there was one from the beginning.
@@ -122,11 +128,12 @@ class ForestBlock {
 
     std::span<const Vertex> tree_begin() const;
     std::span<const Vertex> vertices() const;
-    bool is_lattice() const { return stride_ > 0; }
-    void recognize_lattice(Vertex n_vertices);
     void make_bundles();
     void make_shards();
+    std::span<const double> weights_of(Vertex chain) const;
     ChainWeights chain_weights(Vertex chain) const;
+    template <class Body>
+    void for_each_chain_edge(const Body& body) const;
     void solve_chain(Vertex chain, std::span<const double> z, std::span<double> u,
                      ForestMemory* memory, WarmChainWorkspace& workspace) const;
     void solve_tree(Vertex t, std::span<const double> z, std::span<double> u,
@@ -137,11 +144,9 @@ class ForestBlock {
     void visit_bundle(const Bundle& bundle, const Visit& visit) const;
 
     double delta_;
-    std::variant<ChainForest, RootedForest> layout_;
+    std::variant<ChainForest, LatticeForest, RootedForest> layout_;
     std::vector<double> vertex_weights_;  // by position, or empty
     std::vector<double> largest_weight_;  // by chain
-    Vertex stride_ = 0;                   // of a lattice: slots are vertices
-    std::vector<Vertex> chain_start_;     // of a lattice, the first vertex of each chain
     std::vector<Bundle> bundles_;         // of a lattice
     std::vector<Shard> shards_;
     std::size_t n_slots_ = 0, largest_tree_ = 0, largest_bundle_ = 0;
@@ -151,12 +156,13 @@ class ForestBlock {
 // visit(place in the bundle's scratch, vertex).
 template <class Visit>
 void ForestBlock::visit_bundle(const Bundle& bundle, const Visit& visit) const {
-    const auto& begin = std::get<ChainForest>(layout_).chain_begin;
+    const auto& lattice = std::get<LatticeForest>(layout_);
+    const auto& begin = lattice.chain_begin;
     const auto first = static_cast<std::size_t>(bundle.first);
     const auto length = static_cast<std::size_t>(begin[first + 1] - begin[first]);
     const auto width = static_cast<std::size_t>(bundle.last - bundle.first);
-    const auto stride = static_cast<std::size_t>(stride_);
-    auto vertex = static_cast<std::size_t>(chain_start_[first]);
+    const auto stride = static_cast<std::size_t>(lattice.stride);
+    auto vertex = static_cast<std::size_t>(lattice.chain_start[first]);
     for (std::size_t k = 0; k < length; ++k, vertex += stride)
         for (std::size_t c = 0; c < width; ++c)
             visit(c * (length + bundle_padding) + k, vertex + c);

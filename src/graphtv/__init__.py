@@ -7,11 +7,35 @@ from graphtv.exact import tv_chain, tv_forest
 from graphtv.graph import Graph
 from graphtv.grid import GridStructure, grid_graph, recognize_grid
 from graphtv.neighbours import knn_graph
+from graphtv.problem import Problem
+from graphtv.terms import (
+    AbsoluteLoss,
+    DataTerm,
+    EntropicSimplex,
+    HuberLoss,
+    HuberTV,
+    LinearBox,
+    LogisticLoss,
+    PoissonLoss,
+    SquaredLoss,
+    TotalVariation,
+)
 
 __all__ = [
+    "AbsoluteLoss",
+    "DataTerm",
+    "EntropicSimplex",
     "ForestPartition",
     "Graph",
     "GridStructure",
+    "HuberLoss",
+    "HuberTV",
+    "LinearBox",
+    "LogisticLoss",
+    "PoissonLoss",
+    "Problem",
+    "SquaredLoss",
+    "TotalVariation",
     "condition_number",
     "decompose",
     "gallery",

@@ -1,0 +1,78 @@
+// Binds the penalty's side of both objectives, and the primal polish.
+
+#include "solver/objective.hpp"
+
+#include <stdexcept>
+
+#include "bindings/watch.hpp"
+#include "parallel/parallel_for.hpp"
+#include "solver/polish.hpp"
+
+namespace graphtv::bindings {
+
+namespace {
+
+void require(bool holds) {
+    if (!holds) throw std::invalid_argument("an array has the wrong size");
+}
+
+// `size` numbers by vertex or by edge, channel after channel.
+bool fits(std::size_t size, std::size_t per_channel) {
+    return per_channel == 0 ? size == 0 : size % per_channel == 0;
+}
+
+}  // namespace
+
+void bind_objective(nb::module_& m) {
+    m.def(
+        "penalty_value",
+        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, double delta,
+           const In<double>& u, int n_threads) {
+            const nb::gil_scoped_release no_gil;
+            require(fits(u.size(), static_cast<std::size_t>(n_vertices)));
+            return penalty_value(view(n_vertices, edges), view(weights), delta, view(u),
+                                 resolve_threads(n_threads));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("delta"), nb::arg("u").noconvert(), nb::arg("n_threads") = 1, "F(Ku).");
+
+    m.def(
+        "penalty_conjugate",
+        [](double delta, const In<double>& p, int n_threads) {
+            const nb::gil_scoped_release no_gil;
+            return penalty_conjugate(delta, view(p), resolve_threads(n_threads));
+        },
+        nb::arg("delta"), nb::arg("p").noconvert(), nb::arg("n_threads") = 1,
+        "F*(p), infinite unless every |p| ≤ 1.");
+
+    m.def(
+        "adjoint",
+        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, const In<double>& p,
+           double scale, const InPlace& out, int n_threads) {
+            const nb::gil_scoped_release no_gil;
+            const auto n = static_cast<std::size_t>(n_vertices);
+            require(fits(out.size(), n) && (n == 0 || out.size() / n * edges.shape(0) == p.size()));
+            adjoint(view(n_vertices, edges), view(weights), view(p), scale, view(out),
+                    resolve_threads(n_threads));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("p").noconvert(), nb::arg("scale"), nb::arg("out").noconvert(),
+        nb::arg("n_threads") = 1, "out = scale · Kᵀp.");
+
+    m.def(
+        "polish",
+        [](const SeparableTerm& term, const InEdges& edges, const In<double>& weights,
+           const In<double>& p, double slack, const InPlace& out, PythonWatch& watch) {
+            require(out.size() == term.shape().size());
+            require(p.size() == edges.shape(0) * term.n_channels());
+            return watched(watch, [&](Watch& w) {
+                const EdgeList graph = view(static_cast<Vertex>(term.n_vertices()), edges);
+                return Polish(term, graph, view(weights)).run(view(p), slack, view(out), w);
+            });
+        },
+        nb::arg("term"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("p").noconvert(), nb::arg("slack"), nb::arg("out").noconvert(), nb::arg("watch"),
+        "A primal candidate from the pattern of p; False if the watch expired.");
+}
+
+}  // namespace graphtv::bindings

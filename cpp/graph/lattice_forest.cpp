@@ -1,0 +1,56 @@
+#include "graph/lattice_forest.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace graphtv {
+
+namespace {
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+}  // namespace
+
+std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
+                                                      std::span<const double> edge_weights) {
+    const auto n = at(forest.n_vertices);
+    if (forest.edges.size() < n / 4 || forest.edges.empty()) return std::nullopt;
+    const auto distance = [](Edge e) { return std::abs(e.head - e.tail); };
+    const Vertex stride = distance(forest.edges[0]);
+    if (!std::ranges::all_of(forest.edges, [&](Edge e) { return distance(e) == stride; }))
+        return std::nullopt;
+
+    LatticeForest lattice{
+        stride, {}, {0}, {}, std::vector<EdgeIndex>(n, no_edge), std::vector<bool>(n)};
+    for (std::size_t e = 0; e < forest.edges.size(); ++e) {
+        const auto [tail, head] = forest.edges[e];
+        const auto first = at(std::min(tail, head));
+        lattice.edge[first] = static_cast<EdgeIndex>(e);
+        lattice.is_tail[first] = tail < head;
+    }
+    const auto step = at(stride);
+    const auto joins = [&](std::size_t v) { return lattice.edge[v] != no_edge; };
+    std::size_t n_reached = 0;
+    for (std::size_t v = 0; v < n; ++v) {
+        if (!joins(v) || (v >= step && joins(v - step))) continue;  // not the start of a chain
+        auto last = v;
+        while (joins(last)) last += step;
+        n_reached += (last - v) / step + 1;
+        lattice.chain_start.push_back(static_cast<Vertex>(v));
+        lattice.chain_begin.push_back(static_cast<Vertex>(n_reached));
+    }
+    if (n_reached < n / 2) return std::nullopt;
+
+    const double first_weight = edge_weights[0];
+    if (std::ranges::all_of(edge_weights, [&](double w) { return w == first_weight; })) {
+        lattice.weight.assign(1, first_weight);
+        return lattice;
+    }
+    lattice.weight.reserve(n_reached);
+    for (const Vertex start : lattice.chain_start) {
+        auto v = at(start);
+        for (; joins(v); v += step) lattice.weight.push_back(edge_weights[at(lattice.edge[v])]);
+        lattice.weight.push_back(0.0);
+    }
+    return lattice;
+}
+
+}  // namespace graphtv

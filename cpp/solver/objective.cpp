@@ -1,0 +1,52 @@
+#include "solver/objective.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "terms/sum.hpp"
+
+namespace graphtv {
+
+double penalty_value(const EdgeList& graph, std::span<const double> weights, double delta,
+                     std::span<const double> u, int n_threads) {
+    const auto n = static_cast<std::size_t>(graph.n_vertices);
+    CompensatedSum total;
+    for (std::size_t first = 0; first < u.size(); first += n) {
+        const double* channel = u.data() + first;
+        total.add(sum_of(graph.edges.size(), n_threads, [&](std::size_t e) {
+            const auto [tail, head] = graph.edges[e];
+            const double x = std::abs(weights[e] * (channel[tail] - channel[head]));
+            return x < delta ? 0.5 * x * (x / delta) : x - 0.5 * delta;
+        }));
+    }
+    return total.value();
+}
+
+double penalty_conjugate(double delta, std::span<const double> p, int n_threads) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    return sum_of(p.size(), n_threads,
+                  [&](std::size_t e) {
+                      return std::abs(p[e]) <= 1.0 ? 0.5 * delta * p[e] * p[e] : infinite;
+                  })
+        .value();
+}
+
+void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const double> p,
+             double scale, std::span<double> out, int n_threads) {
+    const auto n = static_cast<std::size_t>(graph.n_vertices);
+    const std::size_t m = graph.edges.size();
+    const int n_channels = n > 0 ? static_cast<int>(out.size() / n) : 0;
+    parallel_for(n_channels, n_threads, [&](int channel, int) {
+        double* sums = out.data() + static_cast<std::size_t>(channel) * n;
+        const double* flows = p.data() + static_cast<std::size_t>(channel) * m;
+        std::fill_n(sums, n, 0.0);
+        for (std::size_t e = 0; e < m; ++e) {
+            const double flow = scale * weights[e] * flows[e];
+            sums[graph.edges[e].tail] += flow;
+            sums[graph.edges[e].head] -= flow;
+        }
+    });
+}
+
+}  // namespace graphtv

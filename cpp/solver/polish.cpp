@@ -1,0 +1,100 @@
+#include "solver/polish.hpp"
+
+#include <cmath>
+
+namespace graphtv {
+
+namespace {
+
+// body(i) for i in [0, n), with a look at the watch now and then; false if it expired.
+template <class Body>
+bool for_watched(std::size_t n, Watch& watch, const Body& body) {
+    constexpr std::size_t between_looks = 1 << 15;
+    for (std::size_t i = 0; i < n;) {
+        if (watch.expired()) return false;
+        for (const std::size_t end = std::min(i + between_looks, n); i < end; ++i) body(i);
+    }
+    return true;
+}
+
+std::size_t index(Vertex v) { return static_cast<std::size_t>(v); }
+
+}  // namespace
+
+bool Polish::run(std::span<const double> p, double slack, std::span<double> u, Watch& watch) {
+    const std::size_t n = term_.n_vertices(), m = graph_.edges.size();
+    for (std::size_t c = 0; c < term_.n_channels(); ++c)
+        if (!run_channel(c, p.subspan(c * m, m), slack, u.subspan(c * n, n), watch)) return false;
+    return true;
+}
+
+bool Polish::run_channel(std::size_t channel, std::span<const double> p, double slack,
+                         std::span<double> u, Watch& watch) {
+    UnionFind sets(graph_.n_vertices);
+    const bool fused = for_watched(p.size(), watch, [&](std::size_t e) {
+        if (std::abs(p[e]) < 1.0 - slack) sets.unite(graph_.edges[e].tail, graph_.edges[e].head);
+    });
+    if (!fused) return false;
+    for (int round = 0; round < max_rounds; ++round) {
+        if (!gather_components(sets, watch)) return false;
+        // Cut edges push their ends apart with all their weight.
+        slope_.assign(begin_.size() - 1, 0.0);
+        value_.resize(slope_.size());
+        if (!for_watched(p.size(), watch, [&](std::size_t e) {
+                const std::size_t a = index(label_[index(graph_.edges[e].tail)]);
+                const std::size_t b = index(label_[index(graph_.edges[e].head)]);
+                if (a == b) return;
+                const double flow = std::copysign(weights_[e], p[e]);
+                slope_[a] += flow;
+                slope_[b] -= flow;
+            }))
+            return false;
+        if (!for_watched(slope_.size(), watch, [&](std::size_t k) {
+                const std::span<const Vertex> members(
+                    vertices_.data() + begin_[k],
+                    static_cast<std::size_t>(begin_[k + 1] - begin_[k]));
+                value_[k] = term_.minimizer(members, channel, slope_[k]);
+            }))
+            return false;
+        bool flipped = false;
+        if (!for_watched(p.size(), watch, [&](std::size_t e) {
+                const auto [tail, head] = graph_.edges[e];
+                const double rise =
+                    value_[index(label_[index(tail)])] - value_[index(label_[index(head)])];
+                if (rise * p[e] < 0.0) flipped = sets.unite(tail, head) || flipped;
+            }))
+            return false;
+        if (!flipped) break;
+    }
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = value_[index(label_[i])];
+    return true;
+}
+
+// Labels in the order of the components' first vertices, then a counting sort.
+bool Polish::gather_components(UnionFind& sets, Watch& watch) {
+    const std::size_t n = index(graph_.n_vertices);
+    label_.assign(n, -1);
+    vertices_.resize(n);
+    begin_.assign(1, 0);
+    if (!for_watched(n, watch, [&](std::size_t v) {
+            Vertex& root_label = label_[index(sets.find(static_cast<Vertex>(v)))];
+            if (root_label < 0) {
+                root_label = static_cast<Vertex>(begin_.size() - 1);
+                begin_.push_back(0);
+            }
+            label_[v] = root_label;
+            ++begin_[index(root_label) + 1];
+        }))
+        return false;
+    for (std::size_t k = 1; k < begin_.size(); ++k) begin_[k] += begin_[k - 1];
+    if (!for_watched(n, watch, [&](std::size_t v) {
+            vertices_[index(begin_[index(label_[v])]++)] = static_cast<Vertex>(v);
+        }))
+        return false;
+    // Every range now begins where it should end.
+    for (std::size_t k = begin_.size() - 1; k > 0; --k) begin_[k] = begin_[k - 1];
+    begin_[0] = 0;
+    return true;
+}
+
+}  // namespace graphtv

@@ -1,0 +1,47 @@
+// Primal polish: the exact primal point that belongs to the pattern of a dual point.
+//
+// At a saddle point of total variation, an edge with |p_e| < 1 has equal ends, and across the
+// others u does not rise against the sign of p. So fuse the vertices along edges with
+// |p_e| < 1 - slack, and give every component C the minimiser of Σ_{i ∈ C} G_i(m) + m Σ_cut ±ω_e;
+// where two neighbours end in the wrong order, fuse them too and repeat. Once the pattern is right
+// the result is the solution to the last bits, while an iterate is still on its way. It is a guess:
+// the caller keeps it only where it lowers the certified gap.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/types.hpp"
+#include "graph/union_find.hpp"
+#include "solver/watch.hpp"
+#include "terms/data_term.hpp"
+
+namespace graphtv {
+
+class Polish {
+  public:
+    // All of these are borrowed.
+    Polish(const SeparableTerm& term, const EdgeList& graph, std::span<const double> weights)
+        : term_(term), graph_(graph), weights_(weights) {}
+
+    // u by vertex and channel from p by edge and channel. False if the watch expired: u is then of
+    // no use.
+    bool run(std::span<const double> p, double slack, std::span<double> u, Watch& watch);
+
+    static constexpr int max_rounds = 30;
+
+  private:
+    bool run_channel(std::size_t channel, std::span<const double> p, double slack,
+                     std::span<double> u, Watch& watch);
+    bool gather_components(UnionFind& sets, Watch& watch);
+
+    const SeparableTerm& term_;
+    EdgeList graph_;
+    std::span<const double> weights_;
+    std::vector<Vertex> label_;     // component of each vertex
+    std::vector<Vertex> begin_;     // components as ranges of vertices_
+    std::vector<Vertex> vertices_;  // component after component
+    std::vector<double> slope_, value_;
+};
+
+}  // namespace graphtv

@@ -1,0 +1,151 @@
+"""The problem: a graph, a data term and a penalty, and the values of its two objectives.
+
+    min_u G(u) + F(Ku)  =  max_p -G*(-Kᵀp) - F*(p),    K = diag(ω)∇
+
+Every u gives an upper bound of the minimum and every p a lower one; the gap between them is a
+proof of how good they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats, as_floats
+from graphtv.graph import Graph, as_graph
+from graphtv.terms import DataTerm, HuberTV, LogisticLoss, Penalty, TotalVariation
+from graphtv.terms._arrays import to_core
+from graphtv.terms._logistic_domain import logistic_domain
+from graphtv.terms.custom import core_term_of
+from graphtv.terms.data import _CoreTerm
+
+__all__ = ["Problem", "relative_gap"]
+
+_TOTAL_VARIATION = TotalVariation()
+
+
+class Problem:
+    """Minimise G(u) + F(Ku) on a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph, with n vertices and m edges.
+    data : DataTerm
+        The data term G: a `SquaredLoss`, …, or an object of your own (see `DataTerm`).
+    penalty : TotalVariation or HuberTV, optional
+        The penalty F.
+
+    Examples
+    --------
+    >>> from graphtv import SquaredLoss, grid_graph
+    >>> problem = Problem(grid_graph((4,)), SquaredLoss([0.0, 0.0, 3.0, 3.0]))
+    >>> problem.primal([0.5, 0.5, 2.5, 2.5]), problem.dual([-0.5, -1.0, -0.5])
+    (2.5, 2.5)
+    """
+
+    def __init__(self, graph: Graph, data: DataTerm, penalty: Penalty = _TOTAL_VARIATION) -> None:
+        self._graph = as_graph(graph)
+        if not isinstance(data, DataTerm) or isinstance(data, type):
+            raise ValueError(
+                f"data must be a data term with value, conjugate and prox, got {data!r}"
+            )
+        if not isinstance(penalty, TotalVariation | HuberTV):
+            raise ValueError(f"penalty must be TotalVariation() or HuberTV(delta), got {penalty!r}")
+        self._data, self._penalty = data, penalty
+        n = graph.n_vertices
+        if not isinstance(data, _CoreTerm):
+            self._term, self._shape = core_term_of(data, n)
+            return
+        self._shape = data.shape
+        if data.shape[0] != n:
+            raise ValueError(f"data must have {n} vertices as graph has, got {data.shape[0]}")
+        self._term = data._core_term
+        if isinstance(data, LogisticLoss):
+            labels, weights = data.labels.reshape(n, -1), data.weights.reshape(n, -1)
+            self._term = data._restricted(*logistic_domain(graph, labels, weights, penalty.delta))
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self._graph
+
+    @property
+    def data(self) -> DataTerm:
+        """The data term G."""
+        return self._data
+
+    @property
+    def penalty(self) -> Penalty:
+        """The penalty F."""
+        return self._penalty
+
+    @property
+    def term(self) -> _core.DataTerm:
+        """The core's data term; its arrays hold channel after channel."""
+        return self._term
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of u, (n,) or (n, C)."""
+        return self._shape
+
+    @property
+    def dual_shape(self) -> tuple[int, ...]:
+        """Shape of p, (m,) or (m, C)."""
+        return (self._graph.n_edges, *self._shape[1:])
+
+    def primal(self, u: Any) -> float:
+        """Return G(u) + F(Ku)."""
+        return self._primal(to_core(self._check(u, "u", self.shape)))
+
+    def dual(self, p: Any) -> float:
+        """Return -G*(-Kᵀp) - F*(p); -∞ if some |p_e| > 1."""
+        return self._dual(to_core(self._check(p, "p", self.dual_shape)))
+
+    def gap(self, u: Any, p: Any) -> float:
+        """Return primal(u) - dual(p), at least 0: how far u can be from optimal."""
+        return max(self.primal(u) - self.dual(p), 0.0)
+
+    def relative_gap(self, u: Any, p: Any) -> float:
+        """Return the gap over the larger of |primal| and |dual|; 0 when both are 0."""
+        return relative_gap(self.primal(u), self.dual(p))
+
+    def _primal(self, u: Floats, n_threads: int = 1) -> float:
+        """Return the primal value at the core's flat array."""
+        graph = self._graph
+        return self._term.value(u, n_threads) + _core.penalty_value(
+            graph.n_vertices, graph.edges, graph.weights, self._penalty.delta, u, n_threads
+        )
+
+    def _dual(self, p: Floats, n_threads: int = 1) -> float:
+        """Return the dual value at the core's flat array."""
+        graph = self._graph
+        penalty = _core.penalty_conjugate(self._penalty.delta, p, n_threads)
+        if penalty == np.inf:
+            return -np.inf
+        s = np.empty(int(np.prod(self._shape)))
+        _core.adjoint(graph.n_vertices, graph.edges, graph.weights, p, -1.0, s, n_threads)
+        return -self._term.conjugate(s, n_threads) - penalty
+
+    def _check(self, values: Any, name: str, shape: tuple[int, ...]) -> Floats:
+        array = as_floats(values, name)
+        if array.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
+        return array
+
+    def __repr__(self) -> str:
+        return f"Problem({self._graph!r}, {self._data!r}, {self._penalty!r})"
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """Return (primal - dual) / max(|primal|, |dual|), at least 0; 0 when both values are 0.
+
+    Without a finite bound on either side it is infinite.
+    """
+    if not np.isfinite(primal) or not np.isfinite(dual):
+        return np.inf
+    largest = max(abs(primal), abs(dual))
+    return max(primal - dual, 0.0) / largest if largest > 0 else 0.0

@@ -1,0 +1,64 @@
+"""Arrays of a data term: checked, copied, and laid out channel after channel for the core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphtv._validate import Floats, as_floats, as_weights
+
+
+def as_data(values: Any, name: str, hint: str = "") -> Floats:
+    """Return a read-only copy of `values` of shape (n,) or (n, C), C ≥ 1."""
+    try:
+        data = as_floats(values, name)
+    except ValueError as error:
+        if hint and "finite" in str(error):
+            raise ValueError(f"{error}; {hint}") from None
+        raise
+    if data.ndim not in (1, 2) or 0 in data.shape[1:]:
+        raise ValueError(f"{name} must have shape (n,) or (n, C), got {data.shape}")
+    return frozen(np.array(data))
+
+
+def as_data_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
+    """Return a read-only copy of weights: one (), per vertex (n,) or per entry, as given."""
+    if values is None:
+        return frozen(np.ones(()))
+    weights = as_floats(values, name)
+    allowed = ((), shape[:1], shape)
+    if weights.shape not in allowed:
+        forms = " or ".join(str(form) for form in dict.fromkeys(allowed[1:]))
+        raise ValueError(
+            f"{name} must be a number or have shape {forms}, got shape {weights.shape}"
+        )
+    return frozen(np.array(as_weights(weights, name, weights.shape)))
+
+
+def frozen(array: Floats) -> Floats:
+    """Return `array`, read-only from now on."""
+    array.flags.writeable = False
+    return array
+
+
+def spread(values: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return one number per entry without a copy, from one for all, per vertex or per entry."""
+    if values.ndim == 1 and len(shape) == 2:
+        values = values[:, None]
+    return np.broadcast_to(values, shape)
+
+
+def to_core(values: Floats) -> Floats:
+    """Return (n,) or (n, C) as the core's flat array; one channel is not copied."""
+    return np.ascontiguousarray(values.T).reshape(-1)
+
+
+def to_core_entries(values: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return one number for all, or one per entry, for the core."""
+    return values.reshape(1) if values.ndim == 0 else to_core(spread(values, shape))
+
+
+def from_core(flat: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return the core's flat array as (n,) or (n, C), as a view of it."""
+    return flat if len(shape) == 1 else flat.reshape(shape[::-1]).T

@@ -1,0 +1,102 @@
+"""A range that holds a solution of a logistic problem, whose losses have minimisers at infinity.
+
+Take a connected component with labels of both kinds, the sums W₊ and W₋ of their weights, and
+its least edge weight ω. The best constant is log(W₊/W₋), with the value
+
+    P₀ = W₊ log(1 + W₋/W₊) + W₋ log(1 + W₊/W₋),
+
+and a solution u has no larger one. A vertex labelled -1 with weight c pays
+c log(1 + exp(u_j)) ≤ P₀, so u_j ≤ B = log(exp(P₀/c) - 1). From there on, two ways up:
+
+- The component is connected, so ω (max u - min u) ≤ TV(u) ≤ P₀ and u ≤ B + P₀/ω. Huber's relaxation
+  is at least TV - m δ/2, which adds m δ/(2ω).
+- (Total variation.) Every level set {u > t} with t ≥ B is cut off from that vertex by an edge at
+  least: lowering it saves ω and costs at most W₊/(1 + exp(t)), which is no more than ω from
+  t = log(W₊/ω - 1) on. So u may be clipped at the greater of this and B.
+
+The lower end follows by changing the signs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from graphtv._validate import Floats
+from graphtv.graph import Graph
+
+ROUNDING = 1e-9
+"""How much wider, relatively, everything is made than computed."""
+
+
+def logistic_domain(
+    graph: Graph, labels: Floats, weights: Floats, delta: float
+) -> tuple[float, float]:
+    """Return the range; labels and weights have the shape (n, C). Without any label it is {0}."""
+    links = sparse.coo_array(
+        (np.ones(graph.n_edges, dtype=np.int8), (graph.edges[:, 0], graph.edges[:, 1])),
+        shape=(graph.n_vertices, graph.n_vertices),
+    )
+    n_components, component = csgraph.connected_components(links, directed=False)
+    of_edge = component[graph.edges[:, 0]]
+    least_edge = np.full(n_components, np.inf)
+    np.minimum.at(least_edge, of_edge, graph.weights)
+    n_edges = np.bincount(of_edge, minlength=n_components)
+    lower, upper = np.inf, -np.inf
+    for channel in range(labels.shape[1]):
+        y, c = labels[:, channel], weights[:, channel]
+        positive, negative = np.where(y > 0, c, 0.0), np.where(y < 0, c, 0.0)
+        W_pos = np.bincount(component, positive, n_components)
+        W_neg = np.bincount(component, negative, n_components)
+        _check_both_labels(W_pos, W_neg, component, channel, labels.shape[1])
+        has = W_pos > 0
+        if not has.any():
+            continue
+        best = [_largest(w, component, n_components)[has] for w in (positive, negative)]
+        W_pos, W_neg, omega = W_pos[has], W_neg[has], least_edge[has]
+        P0: Any = W_pos * np.log1p(W_neg / W_pos) + W_neg * np.log1p(W_pos / W_neg)
+        P0 *= 1 + ROUNDING
+        reach = (P0 + 0.5 * delta * n_edges[has]) / omega
+        up = _ceiling(P0, best[1], W_pos, omega, reach, delta)
+        down = _ceiling(P0, best[0], W_neg, omega, reach, delta)
+        lower, upper = min(lower, float(np.min(-down))), max(upper, float(np.max(up)))
+    if lower > upper:
+        return 0.0, 0.0
+    slack = ROUNDING * (1 + max(abs(lower), abs(upper)))
+    return lower - slack, upper + slack
+
+
+def _ceiling(P0: Any, c: Any, pull: Any, omega: Any, reach: Any, delta: float) -> Any:
+    """Return the upper end: c the largest weight that pulls down, `pull` all those that pull up."""
+    with np.errstate(divide="ignore", under="ignore"):
+        x = P0 / c
+        anchor = x + np.log(-np.expm1(-x))  # log(exp(x) - 1)
+        if delta > 0:
+            return anchor + reach
+        level = np.log(np.maximum(pull / omega - 1, 0.0))
+    return np.minimum(anchor + reach, np.maximum(anchor, level))
+
+
+def _largest(values: Any, component: Any, n_components: int) -> Any:
+    largest = np.zeros(n_components)
+    np.maximum.at(largest, component, values)
+    return largest
+
+
+def _check_both_labels(
+    W_pos: Any, W_neg: Any, component: Any, channel: int, n_channels: int
+) -> None:
+    alone = (W_pos > 0) != (W_neg > 0)
+    if not alone.any():
+        return
+    which = int(np.argmax(alone))
+    vertex = int(np.argmax(component == which))
+    label = "1" if W_pos[which] > 0 else "-1"
+    where = f" in channel {channel}" if n_channels > 1 else ""
+    raise ValueError(
+        f"data has no minimiser on this graph: all labels of the connected component of vertex "
+        f"{vertex}{where} are {label}, so u would go to infinity there"
+    )
