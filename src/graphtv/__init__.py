@@ -8,6 +8,8 @@ from graphtv.graph import Graph
 from graphtv.grid import GridStructure, grid_graph, recognize_grid
 from graphtv.neighbours import knn_graph
 from graphtv.problem import Problem
+from graphtv.result import Result
+from graphtv.solver import solve
 from graphtv.terms import (
     AbsoluteLoss,
     DataTerm,
@@ -34,6 +36,7 @@ __all__ = [
     "LogisticLoss",
     "PoissonLoss",
     "Problem",
+    "Result",
     "SquaredLoss",
     "TotalVariation",
     "condition_number",
@@ -42,6 +45,7 @@ __all__ = [
     "grid_graph",
     "knn_graph",
     "recognize_grid",
+    "solve",
     "tv_chain",
     "tv_forest",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
 from graphtv._validate import Floats
+from graphtv.problem import relative_gap
 
 Status = Literal["optimal", "iteration_limit", "time_limit", "interrupted", "stalled"]
 STATUSES: tuple[Status, ...] = (
@@ -123,7 +123,9 @@ class Result:
         return relative_gap(self.primal, self.dual)
 
     def __repr__(self) -> str:
-        bound = "" if self.error_bound is None else f"\n  error      ‖u - u*‖ ≤ {self.error_bound:.3g}"
+        bound = (
+            "" if self.error_bound is None else f"\n  error      ‖u - u*‖ ≤ {self.error_bound:.3g}"
+        )
         return (
             f"Result: {self.status}, relative gap {self.relative_gap:.3g}\n"
             f"  primal     {self.primal:.12g}\n"
@@ -132,16 +134,3 @@ class Result:
             f"  work       {self.iterations} iterations, {self.sweeps} forest sweeps\n"
             f"  time       {self.setup_time:.3g} s to set up, {self.solve_time:.3g} s to solve"
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(vars(self))
-
-
-def relative_gap(primal: float, dual: float) -> float:
-    """Return (primal - dual) / max(|primal|, |dual|), 0 when both are 0, never below 0."""
-    largest = max(abs(primal), abs(dual))
-    if largest == 0.0:
-        return 0.0
-    if not math.isfinite(largest):
-        return math.inf
-    return max((primal - dual) / largest, 0.0)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from graphtv import _core
 from graphtv._validate import Floats
-from graphtv.result import Record, Status, relative_gap
+from graphtv.problem import relative_gap
+from graphtv.result import Record, Status
 
 STALL_ITERATIONS = 1000
 """A run has stalled when the gap has not shrunk for so many iterations, or for half of all."""
@@ -38,8 +39,8 @@ class Info:
         As in the history of a `Result`.
     step : float
         The step size of PDHG, the momentum of descent.
-    restarted : bool
-        Whether the momentum restarted since the last call.
+    restarts : int
+        Restarts so far.
     u : ndarray
         The current primal point, computed when asked for.
     """
@@ -51,7 +52,7 @@ class Info:
     dual: float
     relative_gap: float
     step: float
-    restarted: bool
+    restarts: int
     _point: Callable[[], Floats] = field(repr=False)
 
     @property

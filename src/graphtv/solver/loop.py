@@ -1,0 +1,280 @@
+"""The loop that drives every method, and the certificate at its end."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats, as_choice, as_count, as_flag, as_real
+from graphtv.problem import Problem, relative_gap
+from graphtv.result import History, Result, Status
+from graphtv.solver.descent import Descent
+from graphtv.solver.engine import Engine
+from graphtv.solver.log import Log
+from graphtv.solver.pdhg import Pdhg
+from graphtv.solver.plan import METHODS, Plan, choose
+from graphtv.solver.progress import Info, Limits, Progress
+from graphtv.terms._arrays import from_core, to_core
+
+EXACT_GAP = 1e-12
+"""The relative gap that counts as exact: what tol=0 asks for."""
+
+Callback = Callable[[Info], Any]
+
+
+class Certificate(NamedTuple):
+    """A primal and a dual point, and what they prove."""
+
+    u: Floats
+    p: Floats
+    primal: float
+    dual: float
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over max(|primal|, |dual|)."""
+        return relative_gap(self.primal, self.dual)
+
+
+def solve(
+    problem: Problem,
+    *,
+    preconditioner: Any = "auto",
+    method: str = "auto",
+    tol: float = 1e-6,
+    max_iterations: int = 100_000,
+    time_limit: float | None = None,
+    warm_start: Any = None,
+    callback: Callback | None = None,
+    verbose: bool = False,
+    n_threads: int | None = None,
+) -> Result:
+    """Minimise G(u) + F(Ku), and prove how good the answer is.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to minimise.
+    preconditioner : str or ForestPartition
+        ``none``, ``diagonal``, ``chains``, ``linear``, ``nested``, ``matroid``, ``auto``, or a
+        partition of the problem's graph.
+    method : {'auto', 'pdhg', 'descent', 'exact'}
+        ``pdhg``: the paper's primal-dual method [1]_, for every problem. ``descent``: accelerated
+        block descent over forests, for the squared loss. ``exact``: a few iterations of one of
+        these, then maximum flows; for smooth losses and total variation. ``auto``: the cheapest
+        way to `tol`.
+    tol : float
+        Relative gap (primal - dual) / max(|primal|, |dual|) to prove. 0 asks for the exact answer,
+        which means a gap of at most 1e-12.
+    max_iterations : int
+        Most iterations.
+    time_limit : float, optional
+        Most seconds.
+    warm_start : Result or (u, p), optional
+        Where to start: the result of a similar problem on the same graph.
+    callback : callable, optional
+        Called with an `Info` whenever the gap was computed; returning True ends the run.
+    verbose : bool
+        Print a table while solving.
+    n_threads : int, optional
+        Threads; all processors by default. The result does not depend on it.
+
+    Returns
+    -------
+    Result
+        The primal and the dual point, with the gap they prove and how the run went.
+
+    Notes
+    -----
+    Ctrl-C ends the run with status ``interrupted`` and the best point so far.
+
+    References
+    ----------
+    .. [1] T. Möllenhoff, Z. Ye, T. Wu, D. Cremers, "Combinatorial Preconditioners for Proximal
+       Algorithms on Graphs", AISTATS 2018.
+
+    Examples
+    --------
+    >>> from graphtv import SquaredLoss, grid_graph
+    >>> result = solve(Problem(grid_graph((4,)), SquaredLoss([0.0, 0.0, 3.0, 3.0])))
+    >>> result.u, result.status
+    (array([0.5, 0.5, 2.5, 2.5]), 'optimal')
+    """
+    start = time.perf_counter()
+    if not isinstance(problem, Problem):
+        raise ValueError(f"problem must be a Problem, got {problem!r}")
+    as_choice(method, "method", METHODS)
+    tolerance = as_real(tol, "tol", minimum=0.0)
+    limit = as_count(max_iterations, "max_iterations")
+    seconds = math.inf if time_limit is None else as_real(time_limit, "time_limit", minimum=0.0)
+    threads = 0 if n_threads is None else as_count(n_threads, "n_threads", minimum=1)
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be callable, got {callback!r}")
+    log = Log(as_flag(verbose, "verbose"))
+    warm = _as_warm_start(warm_start, problem)
+    watch = _core.Watch(seconds)
+    limits = Limits(tolerance or EXACT_GAP, limit, watch, seconds)
+
+    with _interrupting(watch):
+        plan = choose(problem, method, preconditioner, tolerance)
+        engine = _engine(problem, plan, watch, threads, warm)
+        setup_time = time.perf_counter() - start
+        log.header(**_facts(problem, plan, limits, tolerance))
+        progress = Progress(limits, time.perf_counter())
+        status, certificate = _run(problem, engine, progress, log, callback, threads, warm)
+
+    gamma = problem.term.strong_convexity
+    result = Result(
+        u=from_core(certificate.u, problem.shape),
+        p=from_core(certificate.p, problem.dual_shape),
+        primal=certificate.primal,
+        dual=certificate.dual,
+        status=status,
+        tolerance=tolerance,
+        method=plan.method,
+        preconditioner="none" if plan.preconditioner is None else plan.preconditioner.name,
+        reason=plan.reason,
+        iterations=engine.iterations,
+        sweeps=engine.sweeps,
+        setup_time=setup_time,
+        solve_time=time.perf_counter() - start - setup_time,
+        history=History(progress.records),
+        error_bound=_error_bound(certificate, gamma) if gamma > 0.0 else None,
+    )
+    log.footer(result)
+    return result
+
+
+def _run(
+    problem: Problem,
+    engine: Engine,
+    progress: Progress,
+    log: Log,
+    callback: Callback | None,
+    n_threads: int,
+    warm: Certificate | None,
+) -> tuple[Status, Certificate]:
+    """Iterate until something is proved or a limit is met."""
+    status: Status | None = None
+    certificate: Certificate | None = None
+    if warm is not None and warm.relative_gap <= progress.limits.tolerance:
+        return "optimal", warm
+    while status is None:
+        status = progress.ended_early(engine.iterations)
+        if status is None:
+            engine.advance()
+        if status is not None or progress.is_due(engine.iterations) or engine.is_final:
+            record = progress.record(engine.iterations, engine.sweeps, *engine.evaluate())
+            log.row(record, engine.step_size, engine.restarts, engine.phase)
+            if callback is not None and callback(_info(record, engine, problem)) is True:
+                progress.limits.watch.interrupt()
+            if progress.is_close() or status is not None or engine.is_final:
+                certificate = _certify(problem, engine, n_threads)
+                if certificate.relative_gap <= progress.limits.tolerance:
+                    status = "optimal"
+                elif engine.is_final:
+                    status = status or "stalled"
+    assert certificate is not None
+    return status, certificate
+
+
+def _certify(problem: Problem, engine: Engine, n_threads: int) -> Certificate:
+    """Recompute both objectives from the points that will be returned."""
+    u, p = engine.primal_point(), engine.dual_point()
+    return Certificate(u, p, problem._primal(u, n_threads), problem._dual(p, n_threads))
+
+
+def _engine(
+    problem: Problem, plan: Plan, watch: _core.Watch, n_threads: int, warm: Certificate | None
+) -> Engine:
+    if plan.method == "descent":
+        assert plan.preconditioner is not None and plan.preconditioner.partition is not None
+        start = None if warm is None else warm.p
+        return Descent(problem, plan.preconditioner.partition, watch, n_threads, start)
+    assert plan.preconditioner is not None
+    gamma = problem.term.strong_convexity
+    return Pdhg(
+        problem,
+        plan.preconditioner,
+        watch,
+        n_threads,
+        None if warm is None else (warm.u, warm.p),
+        scheme="balanced" if gamma > 0.0 else "restarted",
+        gamma=gamma,
+    )
+
+
+@contextmanager
+def _interrupting(watch: _core.Watch) -> Iterator[None]:
+    """Let Ctrl-C set the watch off, unless somebody else handles it or this is no main thread."""
+    is_ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if is_ours:
+        signal.signal(signal.SIGINT, lambda *_: watch.interrupt())
+    try:
+        yield
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
+    """Return the points to start from, with their values for this problem."""
+    if warm_start is None:
+        return None
+    if isinstance(warm_start, Result):
+        u, p = warm_start.u, warm_start.p
+    elif isinstance(warm_start, tuple) and len(warm_start) == 2:
+        u, p = warm_start
+    else:
+        raise ValueError(f"warm_start must be a Result or a pair (u, p), got {warm_start!r}")
+    try:
+        u = to_core(problem._check(u, "u", problem.shape))
+        p = to_core(problem._check(p, "p", problem.dual_shape))
+    except ValueError as error:
+        raise ValueError(f"warm_start does not fit the problem: {error}") from None
+    p = np.clip(p, -1.0, 1.0)
+    return Certificate(u, p, problem._primal(u), problem._dual(p))
+
+
+def _error_bound(certificate: Certificate, gamma: float) -> float:
+    """Return √(2 gap/γ) ≥ ‖u - u*‖, with an allowance for the rounding of the two objectives."""
+    rounding = 4.0 * np.finfo(float).eps * (abs(certificate.primal) + abs(certificate.dual))
+    gap = max(certificate.primal - certificate.dual, 0.0) + rounding
+    return math.sqrt(2.0 * gap / gamma)
+
+
+def _info(record: Any, engine: Engine, problem: Problem) -> Info:
+    return Info(
+        *record,
+        step=engine.step_size,
+        restarts=engine.restarts,
+        _point=lambda: from_core(engine.primal_point(), problem.shape),
+    )
+
+
+def _facts(problem: Problem, plan: Plan, limits: Limits, tolerance: float) -> dict[str, str]:
+    graph = problem.graph
+    facts = {
+        "problem": f"{problem.data!r} + {problem.penalty!r}",
+        "graph": f"{graph.n_vertices} vertices, {graph.n_edges} edges",
+        "method": f"{plan.method}: {plan.reason}",
+    }
+    if plan.preconditioner is not None:
+        made = plan.preconditioner
+        forests = f", {made.n_forests} forests" if made.partition is not None else ""
+        facts["preconditioner"] = f"{made.name}{forests}: {made.reason}"
+    facts["tolerance"] = "exact" if tolerance == 0.0 else f"{tolerance:g}"
+    if limits.time_limit < math.inf:
+        facts["time limit"] = f"{limits.time_limit:g} s"
+    return facts

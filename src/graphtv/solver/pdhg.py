@@ -1,0 +1,97 @@
+"""The paper's primal-dual hybrid gradient method, for every data term and preconditioner."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.preconditioner import Preconditioner
+from graphtv.problem import Problem
+
+_NO_VERTEX_WEIGHTS = np.empty(0)
+
+
+class Pdhg:
+    """PDHG on a problem."""
+
+    phase = ""
+    is_final = False
+
+    def __init__(
+        self,
+        problem: Problem,
+        preconditioner: Preconditioner,
+        watch: _core.Watch,
+        n_threads: int,
+        start: tuple[Floats, Floats] | None,
+        *,
+        scheme: str,
+        gamma: float,
+    ) -> None:
+        graph, delta, partition = problem.graph, problem.penalty.delta, preconditioner.partition
+        self._watch = watch
+        self._n_primal = math.prod(problem.shape)
+        self._n_dual = math.prod(problem.dual_shape)
+        forests = None
+        if partition is not None:
+            forests = _core.Forests(
+                graph.n_vertices,
+                graph.edges,
+                graph.weights,
+                partition.labels,
+                partition.n_forests,
+                delta,
+                _NO_VERTEX_WEIGHTS,
+            )
+        self._core = _core.Pdhg(
+            graph.n_vertices,
+            graph.edges,
+            graph.weights,
+            problem.term,
+            delta,
+            forests,
+            preconditioner.alpha,
+            scheme,
+            0.0,
+            0.0,
+            1.0,
+            gamma,
+            n_threads,
+        )
+        if start is not None:
+            self._core.start_from(*start)
+        self.iterations = 0
+        self.restarts = 0
+        self.step_size = 0.0
+
+    @property
+    def sweeps(self) -> int:
+        """Steps through a whole forest done."""
+        return self._core.n_sweeps
+
+    def advance(self) -> None:
+        """Do one iteration."""
+        step = self._core.step(self._watch)
+        if step.completed:
+            self.iterations += 1
+            self.restarts += step.restarted
+            self.step_size = 1.0 / step.primal_step
+
+    def evaluate(self) -> tuple[float, float]:
+        """Return primal and dual objective of the current point, to rounding."""
+        return self._core.evaluate()
+
+    def primal_point(self) -> Floats:
+        """Return u."""
+        u = np.empty(self._n_primal)
+        self._core.u(u)
+        return u
+
+    def dual_point(self) -> Floats:
+        """Return p, |p| ≤ 1."""
+        p = np.zeros(self._n_dual)
+        self._core.dual(p)
+        return p
