@@ -168,6 +168,29 @@ class ForestPartition:
             setup_time=time.perf_counter() - start,
         )
 
+    @classmethod
+    def _of_axes(cls, graph: Graph, grid: GridStructure, reason: str, start: float) -> Self:
+        """Return the chains of a whole grid whose edges come axis after axis, without a look."""
+        lengths = np.array(grid.shape, dtype=np.int32)
+        n_chains = (graph.n_vertices // lengths).astype(np.int32)
+        n_edges = (n_chains * (lengths - 1)).astype(np.int32)
+        d = len(lengths)
+        return cls(
+            graph,
+            np.repeat(np.arange(d, dtype=np.int32), n_edges),
+            d,
+            "chains",
+            True,
+            d == 1,
+            int(d == 1),
+            math.sqrt(d),
+            n_edges,
+            n_chains,
+            lengths,
+            reason=reason,
+            setup_time=time.perf_counter() - start,
+        )
+
     def draw(self, ax: Axes | None = None, positions: Any = None) -> Axes:
         """Draw the graph with one colour per forest, see `graphtv.plot.draw_partition`."""
         from graphtv.plot import draw_partition
@@ -276,6 +299,8 @@ def decompose(
 
     known_condition_number = None
     if grid is not None and method == "chains":
+        if whole_grid is not None and graph._grid is not None and graph.n_edges:
+            return ForestPartition._of_axes(graph, whole_grid, reason, start)
         labels = _axes(graph, grid)
         if whole_grid is not None and labels.size:
             known_condition_number = math.sqrt(int(labels.max()) + 1)

@@ -81,7 +81,8 @@ class Graph:
         weights.flags.writeable = False
         self._n_vertices, self._edges, self._weights = n_vertices, edges, weights
         # The lattice coordinates of the vertices, where the maker of the graph knows them: every
-        # edge joins lattice neighbours, but not all lattice neighbours need be joined.
+        # edge joins lattice neighbours, but not all lattice neighbours need be joined. The edges
+        # come axis after axis.
         self._grid = grid
 
     @property
