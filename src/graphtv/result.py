@@ -1,4 +1,4 @@
-"""What `graphtv.solve` returns: a primal and a dual point, what they prove, and how they came about."""
+"""What `graphtv.solve` returns: a primal and a dual point, what they prove, how they came about."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Result:
 
     @property
     def gap(self) -> float:
-        """primal - dual, and 0 where rounding makes it negative."""
+        """The difference primal - dual, 0 where rounding makes it negative."""
         return max(self.primal - self.dual, 0.0)
 
     @property

@@ -8,14 +8,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_choice, as_count, as_flag, as_real
-from graphtv.problem import Problem, relative_gap
+from graphtv._validate import as_choice, as_count, as_flag, as_real
+from graphtv.problem import Problem
 from graphtv.result import History, Result, Status
+from graphtv.solver.certificate import Certificate, Polish, certify
 from graphtv.solver.descent import Descent
 from graphtv.solver.engine import Engine
 from graphtv.solver.log import Log
@@ -28,20 +29,6 @@ EXACT_GAP = 1e-12
 """The relative gap that counts as exact: what tol=0 asks for."""
 
 Callback = Callable[[Info], Any]
-
-
-class Certificate(NamedTuple):
-    """A primal and a dual point, and what they prove."""
-
-    u: Floats
-    p: Floats
-    primal: float
-    dual: float
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap over max(|primal|, |dual|)."""
-        return relative_gap(self.primal, self.dual)
 
 
 def solve(
@@ -160,43 +147,48 @@ def _run(
     log: Log,
     callback: Callback | None,
     n_threads: int,
-    warm: Certificate | None,
+    best: Certificate | None,
 ) -> tuple[Status, Certificate]:
-    """Iterate until something is proved or a limit is met."""
+    """Iterate until something is proved or a limit is met; `best` is what is known beforehand."""
+    tolerance, watch = progress.limits.tolerance, progress.limits.watch
+    polish = Polish(problem, watch, n_threads)
     status: Status | None = None
-    certificate: Certificate | None = None
-    if warm is not None and warm.relative_gap <= progress.limits.tolerance:
-        return "optimal", warm
+    if best is not None and best.relative_gap <= tolerance:
+        status = "optimal"
     while status is None:
         status = progress.ended_early(engine.iterations)
         if status is None:
             engine.advance()
-        if status is not None or progress.is_due(engine.iterations) or engine.is_final:
+        if status is not None or engine.is_final or progress.is_due(engine.iterations):
             record = progress.record(engine.iterations, engine.sweeps, *engine.evaluate())
+            candidate = None
+            if status is None and polish.is_due(record, tolerance):
+                candidate = polish(engine)
+            elif status is not None or engine.is_final or record.relative_gap <= tolerance:
+                points = engine.primal_point(), engine.dual_point()
+                candidate = certify(problem, *points, n_threads)
+            if candidate is not None and (
+                best is None or candidate.relative_gap < best.relative_gap
+            ):
+                best = candidate
+                record = progress.improve(best.primal, best.dual)
             log.row(record, engine.step_size, engine.restarts, engine.phase)
             if callback is not None and callback(_info(record, engine, problem)) is True:
-                progress.limits.watch.interrupt()
-            if progress.is_close() or status is not None or engine.is_final:
-                certificate = _certify(problem, engine, n_threads)
-                if certificate.relative_gap <= progress.limits.tolerance:
-                    status = "optimal"
-                elif engine.is_final:
-                    status = status or "stalled"
-    assert certificate is not None
-    return status, certificate
-
-
-def _certify(problem: Problem, engine: Engine, n_threads: int) -> Certificate:
-    """Recompute both objectives from the points that will be returned."""
-    u, p = engine.primal_point(), engine.dual_point()
-    return Certificate(u, p, problem._primal(u, n_threads), problem._dual(p, n_threads))
+                watch.interrupt()
+            if best is not None and best.relative_gap <= tolerance:
+                status = "optimal"
+            elif engine.is_final:
+                status = status or "stalled"
+    assert best is not None
+    return status, best
 
 
 def _engine(
     problem: Problem, plan: Plan, watch: _core.Watch, n_threads: int, warm: Certificate | None
 ) -> Engine:
     if plan.method == "descent":
-        assert plan.preconditioner is not None and plan.preconditioner.partition is not None
+        assert plan.preconditioner is not None
+        assert plan.preconditioner.partition is not None
         start = None if warm is None else warm.p
         return Descent(problem, plan.preconditioner.partition, watch, n_threads, start)
     assert plan.preconditioner is not None
@@ -244,7 +236,7 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
     except ValueError as error:
         raise ValueError(f"warm_start does not fit the problem: {error}") from None
     p = np.clip(p, -1.0, 1.0)
-    return Certificate(u, p, problem._primal(u), problem._dual(p))
+    return certify(problem, u, p, 1)
 
 
 def _error_bound(certificate: Certificate, gamma: float) -> float:

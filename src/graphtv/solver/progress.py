@@ -90,6 +90,15 @@ class Progress:
         self._next = iteration + self._stride()
         return record
 
+    def improve(self, primal: float, dual: float) -> Record:
+        """Put better values, found from the same iterate, into the last record."""
+        last = self.records.pop()
+        gap = relative_gap(primal, dual)
+        if gap > last.relative_gap:
+            primal, dual, gap = last[3:]
+        self.records.append(last._replace(primal=primal, dual=dual, relative_gap=gap))
+        return self.records[-1]
+
     def _stride(self) -> int:
         """Most of the way to the tolerance, as the last records foretell it.
 
@@ -106,10 +115,6 @@ class Progress:
         rate /= last.iteration - earlier.iteration
         ahead = math.log(max(last.relative_gap / target, 1.0)) / rate
         return max(1, last.iteration // 8, min(int(0.7 * ahead), LONGEST_STRIDE))
-
-    def is_close(self) -> bool:
-        """Whether the last gap meets the tolerance, so that a certificate is worth its price."""
-        return self.records[-1].relative_gap <= self.limits.tolerance
 
     def ended_early(self, iteration: int) -> Status | None:
         """Return why the run must end now although nothing is proved, or None to go on."""

@@ -1,0 +1,71 @@
+"""Certificates: pairs of points with recomputed objectives, and the polish that sharpens them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.problem import Problem, relative_gap
+from graphtv.result import Record
+from graphtv.solver.engine import Engine
+from graphtv.terms import TotalVariation
+
+SLACK = 1e-4
+"""Edges with |p| below 1 by more than this are taken for fused."""
+
+WITHIN = 1e3
+"""A polish is worth its price when the gap is at most so many times the tolerance."""
+
+
+class Certificate(NamedTuple):
+    """A primal and a dual point, as the core's flat arrays, and what they prove."""
+
+    u: Floats
+    p: Floats
+    primal: float
+    dual: float
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over max(|primal|, |dual|)."""
+        return relative_gap(self.primal, self.dual)
+
+
+def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certificate:
+    """Compute both objectives from the points alone."""
+    return Certificate(u, p, problem._primal(u, n_threads), problem._dual(p, n_threads))
+
+
+class Polish:
+    """Tries now and then whether the pattern of p gives a better u than the iteration has."""
+
+    def __init__(self, problem: Problem, watch: _core.Watch, n_threads: int) -> None:
+        self._problem, self._watch, self._n_threads = problem, watch, n_threads
+        self._applies = (
+            isinstance(problem.term, _core.SeparableTerm)
+            and isinstance(problem.penalty, TotalVariation)
+            and problem.graph.n_edges > 0
+        )
+        self._next = 4
+
+    def is_due(self, record: Record, tolerance: float) -> bool:
+        """Whether to try after this record; attempts become rarer geometrically."""
+        return (
+            self._applies
+            and record.iteration >= self._next
+            and tolerance < record.relative_gap <= WITHIN * tolerance
+        )
+
+    def __call__(self, engine: Engine) -> Certificate | None:
+        """Return the polished point, or nothing if the watch expired."""
+        self._next = engine.iterations + max(2, engine.iterations // 3)
+        graph, term = self._problem.graph, self._problem.term
+        assert isinstance(term, _core.SeparableTerm)
+        p = engine.dual_point()
+        u = np.empty(term.n_vertices * term.n_channels)
+        if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, self._watch):
+            return None
+        return certify(self._problem, u, p, self._n_threads)
