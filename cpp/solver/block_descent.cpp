@@ -101,7 +101,9 @@ bool BlockDescent::sweep_all(Watch& watch, int n_threads, Progress& total) {
                 r_[vertex] = v;
             });
         if (!finished) return false;
-        for (const auto& partial : progress) total.uphill += partial.uphill;
+        // y of the first block cancels in its own z: it takes no part in the momentum.
+        if (l > 0)
+            for (const auto& partial : progress) total.uphill += partial.uphill;
     }
     return true;
 }

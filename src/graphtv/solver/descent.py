@@ -44,8 +44,8 @@ class Descent:
             self._channels.append(_core.BlockDescent(forests, signal, vertex_weights))
             self._scales.append(scale)
         if start is not None:
-            for channel, p in zip(self._channels, start.reshape(-1, self._m), strict=True):
-                channel.start_from(np.ascontiguousarray(p))
+            for descent, p in zip(self._channels, start.reshape(-1, self._m), strict=True):
+                descent.start_from(p)
         self._n_forests = partition.n_forests
         self.iterations = 0
         self.restarts = 0

@@ -15,7 +15,7 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import as_choice, as_count, as_flag, as_real
 from graphtv.problem import Problem
-from graphtv.result import History, Result, Status
+from graphtv.result import History, Record, Result, Status
 from graphtv.solver.certificate import Certificate, Polish, certify
 from graphtv.solver.descent import Descent
 from graphtv.solver.engine import Engine
@@ -246,12 +246,12 @@ def _error_bound(certificate: Certificate, gamma: float) -> float:
     return math.sqrt(2.0 * gap / gamma)
 
 
-def _info(record: Any, engine: Engine, problem: Problem) -> Info:
+def _info(record: Record, engine: Engine, problem: Problem) -> Info:
     return Info(
         *record,
-        step=engine.step_size,
-        restarts=engine.restarts,
-        _point=lambda: from_core(engine.primal_point(), problem.shape),
+        engine.step_size,
+        engine.restarts,
+        lambda: from_core(engine.primal_point(), problem.shape),
     )
 
 
