@@ -42,6 +42,17 @@ class PythonTerm final : public DataTerm {
     }
     double strong_convexity() const override { return strong_convexity_; }
 
+    // The object may refer back to the term: Python's collector has to see it.
+    static int traverse(PyObject* self, visitproc visit, void* arg) {
+        Py_VISIT(Py_TYPE(self));
+        if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<PythonTerm>(self)->term_.ptr());
+        return 0;
+    }
+    static int clear(PyObject* self) {
+        nb::inst_ptr<PythonTerm>(self)->term_.reset();
+        return 0;
+    }
+
   private:
     // The object may keep what it is given, so it gets a copy.
     static nb::object copy(std::span<const double> values) {
@@ -209,7 +220,13 @@ void bind_terms(nb::module_& m) {
             nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("cost").noconvert(),
             nb::arg("epsilon"), nb::keep_alive<1, 4>());
 
-    nb::class_<PythonTerm, DataTerm>(m, "PythonTerm", "A term made of a Python object.")
+    static PyType_Slot collector[] = {
+        {Py_tp_traverse, reinterpret_cast<void*>(&PythonTerm::traverse)},
+        {Py_tp_clear, reinterpret_cast<void*>(&PythonTerm::clear)},
+        {0, nullptr},
+    };
+    nb::class_<PythonTerm, DataTerm>(m, "PythonTerm", nb::type_slots(collector),
+                                     "A term made of a Python object.")
         .def(
             "__init__",
             [](PythonTerm* self, std::size_t n_vertices, std::size_t n_channels, nb::object term,

@@ -128,7 +128,7 @@ class Problem:
             return -np.inf
         s = np.empty(int(np.prod(self._shape)))
         _core.adjoint(graph.n_vertices, graph.edges, graph.weights, p, -1.0, s, n_threads)
-        return -self._term.conjugate(s, n_threads) - penalty
+        return 0.0 - self._term.conjugate(s, n_threads) - penalty
 
     def _check(self, values: Any, name: str, shape: tuple[int, ...]) -> Floats:
         array = as_floats(values, name)
