@@ -76,13 +76,15 @@ class Pdhg {
 
   private:
     using Scheme = PdhgOptions::Scheme;
+    struct Distances {
+        double squared_primal = 0.0, squared_dual = 0.0;  // in the norms of S and T
+    };
     void move_primal();
     double extrapolate(double theta);
-    double residual(double squared_primal, double squared_dual);
+    double residual(const Distances& moved);
     bool has_fallen(double residual);
-    void restart();
-    void begin_epoch();
-    void balance(double squared_primal, double squared_dual);
+    Distances begin_epoch();
+    void balance(const Distances& moved, double share, double largest_change);
 
     EdgeList graph_;
     std::span<const double> weights_;

@@ -119,7 +119,7 @@ def pdhg(
         iteration += 1
         s_used, theta = s, 1.0
         u_hat = prox(u - (K.T @ p) / (s * M.S), 1.0 / (s * M.S))
-        accelerates = scheme == "accelerated" or (scheme == "balanced" and iteration <= 30)
+        accelerates = scheme == "accelerated" or (scheme == "balanced" and iteration <= 10)
         if accelerates and gamma > 0:
             theta = 1.0 / math.sqrt(1.0 + 2.0 * gamma / s)
             s, t, weight = s / theta, t * theta, weight / theta
@@ -131,19 +131,19 @@ def pdhg(
             if iteration >= next_balance:
                 next_balance = iteration + (5 if iteration < 50 else iteration // 5)
                 if not (accelerates and gamma > 0):
-                    weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp)
+                    weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp, 0.5, 4.0)
                     s, t = root * weight, root / weight
         elif scheme == "restarted":
             epoch += 1
             square = s * (M.S * du) @ du - 2.0 * (K @ du) @ dp + t * dp @ M.T @ dp
             residual = math.sqrt(max(0.0, square))
             first = residual if epoch == 1 else first
-            falls = residual <= 0.2 * first or (residual <= 0.8 * first and residual > last)
+            falls = residual <= 0.1 * first or (residual <= 0.9 * first and residual > last)
             last = residual
-            if epoch > 1 and (falls or epoch >= 0.36 * iteration):
+            if epoch > 1 and (falls or epoch >= 0.2 * iteration):
                 restarted = True
                 du, dp = u_hat - u_anchor, p_hat - p_anchor
-                weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp)
+                weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp, 0.7, 1e6)
                 s, t = root * weight, root / weight
                 u, p = u_anchor, p_anchor = u_hat, p_hat
                 epoch, last = 0, math.inf
@@ -156,11 +156,11 @@ def pdhg(
         yield Iterate(u_hat, p_hat, s_used, t_used, restarted)
 
 
-def _balanced(weight: float, primal: Any, dual: Any) -> float:
-    """Return the weight, halfway to the one for which both squared movements count the same."""
-    target = weight
+def _balanced(weight: float, primal: Any, dual: Any, share: float, largest: float) -> float:
+    """Return the weight, moved towards the one for which both squared movements count the same."""
+    change = 1.0
     if primal > 0 and dual > 0:
-        target = math.sqrt(dual / primal)
+        change = math.sqrt(dual / primal) / weight
     elif primal > 0 or dual > 0:
-        target = weight * (4.0 if dual > 0 else 0.25)
-    return math.sqrt(weight * min(max(target, weight / 4.0), weight * 4.0))
+        change = 4.0 if dual > 0 else 0.25
+    return weight * float(min(max(change, 1.0 / largest), largest) ** share)
