@@ -3,7 +3,7 @@
 | name | graph | weights | signal |
 |---|---|---|---|
 | P1, P1L | grid 512² | 0.1, 1 | the picture `camera` in 0 … 1 + N(0, 0.1²) |
-| P2 | 6 nearest neighbours of 10⁵ points of the unit square | 0.5 exp(-d²/σ²) | cells + N(0, 0.5²) |
+| P2 | 6 nearest neighbours of 10⁵ points of a square | 0.5 exp(-d²/σ²) | cells + N(0, 0.5²) |
 | P3, P3S | random, 50,000 vertices and 150,000 edges | U(0.1, 1), 0.3 U(0.1, 1) | N(0, 1) |
 | P5 | grid 64³ | 0.1 | ellipsoids + N(0, 0.1²) |
 | P6 | flow networks: RMF long and wide, Washington random levels | capacities | their min cuts |

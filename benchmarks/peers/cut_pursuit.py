@@ -68,6 +68,7 @@ class Worker:
         atexit.register(self.close)
 
     def __call__(self, setting: tuple[int, float]) -> Run:
+        """Solve with (cuts, inner tolerance)."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(setting) + "\n")

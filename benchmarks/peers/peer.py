@@ -66,6 +66,7 @@ class Search:
         self.trials: dict[int, Trial] = {}
 
     def __call__(self, step: int) -> Trial:
+        """Return what the setting on that step of the ladder reaches."""
         if step not in self.trials:
             setting = self.peer.ladder[step]
             assert self.peer.run is not None

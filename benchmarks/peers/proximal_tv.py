@@ -38,7 +38,7 @@ def peers(instance: Instance) -> list[Peer]:
             *(two_dimensions(image, weight, method) for method in METHODS_2D),
             iterated("prox_tv weighted dr", lambda n: prox_tv.tv1w_2d(image, down, along, n)),
         ]
-    axes = np.arange(1.0, image.ndim + 1)  # prox_tv reads them as doubles, without a check
+    axes = list(range(1, image.ndim + 1))  # a list: of an array tvgen takes the bytes as doubles
     norms, weights = np.ones(image.ndim), np.full(image.ndim, weight)
     return [
         iterated("prox_tv tvgen", lambda n: prox_tv.tvgen(image, weights, axes, norms, 1, n)),

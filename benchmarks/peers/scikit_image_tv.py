@@ -1,8 +1,9 @@
 """The total variation denoisers of scikit-image, for images and volumes.
 
 `denoise_tv_bregman` minimises TV(u) + w/2 ‖u - f‖², so that its weight is 1/λ (its page says w
-without the half, but w = 1/λ is what comes closest); it is for images. `denoise_tv_chambolle` minimises ½‖u - f‖² + λ TV(u), but with the isotropic TV
-alone: another problem, whose answer is judged here by the anisotropic objective.
+without the half, but w = 1/λ comes closest); it is for images. `denoise_tv_chambolle` minimises
+½‖u - f‖² + λ TV(u), but with the isotropic TV alone: another problem, whose answer is judged here
+by the anisotropic objective.
 """
 
 from __future__ import annotations
