@@ -2,8 +2,8 @@
 
 Its wheel needs numpy < 2: `benchmarks/setup_peers` makes the environment, and GRAPHTV_CUT_PURSUIT
 may name another interpreter that has it. The worker measures its own processor time, without its
-start and without the exchange of arrays. The ladder is the number of
-cuts, for each of three tolerances of the reduced problems.
+start and without the exchange of arrays. The ladder is the number of cuts, for three tolerances of
+the reduced problems, a finer one where a coarser does not suffice.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def peers(instance: Instance) -> list[Peer]:
     if python is None:
         return [Peer("pycut-pursuit", None, missing="no environment with pycut-pursuit")]
     worker = Worker(python, instance)
+    names = [f"pycut-pursuit {inner:g}" for inner in INNER_TOLERANCES]
     return [
-        Peer(f"pycut-pursuit {inner:g}", worker, [(n, inner) for n in CUTS])
-        for inner in INNER_TOLERANCES
+        Peer(name, worker, [(n, inner) for n in CUTS], rescues=coarser)
+        for name, inner, coarser in zip(names, INNER_TOLERANCES, ["", *names], strict=False)
     ]

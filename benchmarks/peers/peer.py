@@ -39,6 +39,8 @@ class Peer:
         Why the peer cannot run here, if it cannot.
     note : str
         What a reader of its figures should know.
+    rescues : str
+        The peer that this is a dearer variant of: it runs only where that one fails.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Peer:
     ladder: Sequence[Any] = field(default_factory=iterations)
     missing: str = ""
     note: str = ""
+    rescues: str = ""
 
 
 @dataclass

@@ -137,6 +137,8 @@ def compete(instance: Instance, arguments: argparse.Namespace, settings: Setting
     for peer in (peer for module in MODULES for peer in module.peers(instance)):
         if wanted and not any(name in peer.name.lower() for name in wanted):
             continue
+        if len(rows.get(peer.rescues, {"time": ()})["time"]) == len(accuracies):
+            continue
         rows[peer.name] = {"time": {}, "note": peer.missing or peer.note}
         if peer.run is None:
             continue
