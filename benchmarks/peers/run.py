@@ -1,18 +1,18 @@
 """graphtv against its peers: seconds to a relative accuracy, one thread.
 
     python benchmarks/peers/run.py [--problems P1 P3S …] [--accuracies 1e-3 1e-6 1e-12]
-        [--peers PyMaxflow FGP …] [--turns 5] [--budget 60] [--out FOLDER] [--smoke]
+        [--peers PyMaxflow FGP …] [--method auto] [--turns 5] [--budget 60] [--out FOLDER] [--smoke]
 
 A peer's accuracy is (P(u) - P*) / P*, where P* is the optimum of the same run, found by parametric
-minimum cuts or by graphtv's certified exact answer, whichever is there and lower. Peers have
-numbers of iterations and no tolerances: the cheapest setting that reaches the accuracy is searched
-first (and kept in FOLDER/settings.json), then timed. graphtv has the stricter task, since it does
+minimum cuts with PyMaxflow or, without it, graphtv's certified exact answer. Peers have numbers of
+iterations and no tolerances: the cheapest setting that reaches the accuracy is searched first (and
+kept in FOLDER/settings.json), then timed. graphtv has the stricter task, since it does
 not know P*: its time is that of the whole call of `solve`, decomposition and certificate included,
 until the certified relative gap is below the accuracy. What the peers need besides the call (a
 layout of the graph, a conversion of the image) is not counted against them.
 
 All contestants of a problem take turns; processor time, the best turn counts. `-` means that the
-accuracy is not reached within the budget of seconds, with the best accuracy in brackets.
+accuracy is not reached within the budget of seconds, with the best accuracy that was seen.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import hashlib
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,10 @@ MODULES = (divide_and_conquer, cut_pursuit, proximal_tv, scikit_image_tv, fast_g
 OURS = "graphtv"
 
 
-def solve(instance: Instance, tolerance: float) -> Any:
+def solve(instance: Instance, tolerance: float, **options: Any) -> Any:
     """Return graphtv's result, whole call."""
     problem = graphtv.Problem(instance.graph, graphtv.SquaredLoss(instance.signal))
-    return graphtv.solve(problem, tol=tolerance, n_threads=1)
+    return graphtv.solve(problem, tol=tolerance, n_threads=1, **options)
 
 
 class Settings:
@@ -74,18 +75,16 @@ class Settings:
 
 
 def optimum(instance: Instance, settings: Settings) -> float:
-    """Return the least objective that an exact method finds."""
-    found: list[float] = []
+    """Return the least objective, by parametric cuts or by graphtv's exact answer."""
     if divide_and_conquer.maxflow is not None:
-        key = settings.key(instance, "optimum")
         cuts = divide_and_conquer.parametric_cuts
-        found.append(settings.get(key, lambda: instance.primal(cuts(instance))))
+        return settings.get(
+            settings.key(instance, "optimum"), lambda: instance.primal(cuts(instance))
+        )
     if hasattr(graphtv, "solve"):
-        found.append(instance.primal(solve(instance, 0.0).u))
-    if not found:
-        print("no optimum to compare with: neither PyMaxflow nor graphtv.solve is there")
-        sys.exit(0)
-    return min(found)
+        return instance.primal(solve(instance, 0.0).u)
+    print("no optimum to compare with: neither PyMaxflow nor graphtv.solve is there")
+    sys.exit(0)
 
 
 def search(
@@ -112,14 +111,18 @@ def contestant(peer: Peer, setting: Any) -> Callable[[], object]:
     return run
 
 
-def ours(instance: Instance, accuracy: float) -> Callable[[], object]:
-    def run() -> object:
-        result = solve(instance, accuracy)
-        if result.status != "optimal":
-            raise AssertionError(f"graphtv ended with {result.status} at {result.relative_gap:g}")
-        return result
-
-    return run
+def ours(instance: Instance, accuracies: list[float], **options: Any) -> dict[str, Any]:
+    """Return what `search` returns, for graphtv, whose setting is the tolerance."""
+    found: dict[str, Any] = {}
+    best = {"setting": 0.0, "accuracy": float("inf"), "seconds": 0.0}
+    for accuracy in accuracies:
+        start = time.process_time()
+        result = solve(instance, accuracy, **options)
+        spent = time.process_time() - start
+        trial = {"setting": accuracy, "accuracy": result.relative_gap, "seconds": spent}
+        found[f"{accuracy:g}"] = trial if result.status == "optimal" else None
+        best = min(best, trial, key=lambda one: one["accuracy"])
+    return {"settings": found, "best": best}
 
 
 def compete(instance: Instance, arguments: argparse.Namespace, settings: Settings) -> dict:
@@ -128,11 +131,21 @@ def compete(instance: Instance, arguments: argparse.Namespace, settings: Setting
     accuracies: list[float] = arguments.accuracies
     rows: dict[str, dict[str, Any]] = {}
     runs: dict[tuple[str, str], Callable[[], object]] = {}
+
+    def enter(name: str, known: dict[str, Any], run: Callable[[Any], Callable[[], object]]) -> None:
+        rows[name]["best"] = known["best"]
+        for accuracy, trial in known["settings"].items():
+            if trial is not None:
+                entry = (name, str(trial["setting"]))
+                rows[name]["time"][accuracy] = entry
+                runs[entry] = run(trial["setting"])
+        print(f"  {name}: {describe(known)}", file=sys.stderr, flush=True)
+
     if hasattr(graphtv, "solve"):
         rows[OURS] = {"time": {}, "note": ""}
-        for accuracy in accuracies:
-            rows[OURS]["time"][f"{accuracy:g}"] = (OURS, f"{accuracy:g}")
-            runs[OURS, f"{accuracy:g}"] = ours(instance, accuracy)
+        how = {"method": arguments.method}
+        known = ours(instance, accuracies, time_limit=arguments.budget, **how)
+        enter(OURS, known, lambda accuracy: lambda: solve(instance, accuracy, **how))
     wanted = [name.lower() for name in arguments.peers]
     for peer in (peer for module in MODULES for peer in module.peers(instance)):
         if wanted and not any(name in peer.name.lower() for name in wanted):
@@ -146,13 +159,7 @@ def compete(instance: Instance, arguments: argparse.Namespace, settings: Setting
         known = settings.get(
             key, lambda p=peer: search(p, instance, best, accuracies, arguments.budget)
         )
-        rows[peer.name]["best"] = known["best"]
-        for accuracy, trial in known["settings"].items():
-            if trial is not None:
-                entry = (peer.name, str(trial["setting"]))
-                rows[peer.name]["time"][accuracy] = entry
-                runs[entry] = contestant(peer, trial["setting"])
-        print(f"  {peer.name}: {describe(known)}", file=sys.stderr, flush=True)
+        enter(peer.name, known, lambda setting, p=peer: contestant(p, setting))
     times = race(runs, turns=arguments.turns)
     for row in rows.values():
         row["setting"] = {accuracy: entry[1] for accuracy, entry in row["time"].items()}
@@ -205,6 +212,7 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
     parser.add_argument("--accuracies", nargs="+", type=float, default=[1e-3, 1e-6, 1e-12])
     parser.add_argument("--peers", nargs="+", default=[], help="parts of their names; all if none")
+    parser.add_argument("--method", default="auto", help="of graphtv")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of a peer's run")
     parser.add_argument("--out", type=Path, default=Path("results/peers"))
