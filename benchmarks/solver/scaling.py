@@ -39,7 +39,7 @@ def instances(
 ) -> Iterator[tuple[str, int, Instance]]:
     """Yield the kind, the number of elements (vertices of grids, edges of graphs), the instance."""
     for side in (16, 32) if quick else (128, 256, 512, 1024, 2048, 4096):
-        if side <= largest_side:
+        if side <= most_side:
             image = piecewise_constant_image((side, side))[0]
             yield "grid", side * side, grid(f"{side}²", image, 0.1)
     for n_edges in (300, 900) if quick else (10**4, 10**5, 10**6, 10**7):
