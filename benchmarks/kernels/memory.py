@@ -8,27 +8,16 @@ before when a graph is built and decomposed, each in a process of its own.
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
+import sys
 from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from process_memory import in_child, peak, reset_peak
+
 from graphtv import Graph, _core, decompose, gallery
-
-
-def reset_peak() -> int:
-    """Forget the highest memory use so far and return the present one, in bytes."""
-    ctypes.CDLL(None).malloc_trim(0)  # memory freed before must not hide what comes
-    Path("/proc/self/clear_refs").write_text("5")
-    return peak()
-
-
-def peak() -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    raise OSError("no VmHWM in /proc/self/status")
 
 
 def forest_bytes(n: int) -> None:
@@ -58,16 +47,6 @@ def partition(method: str, n: int, m: int, queue: multiprocessing.Queue) -> None
     before = reset_peak()
     decompose(graph, method)
     queue.put((peak() - before) / m)
-
-
-def in_child(target, *arguments) -> float:
-    context = multiprocessing.get_context("spawn")
-    queue = context.Queue()
-    child = context.Process(target=target, args=(*arguments, queue))
-    child.start()
-    result = queue.get()
-    child.join()
-    return result
 
 
 def main() -> None:
