@@ -19,9 +19,7 @@ LONGEST_START = 400
 class Exact:
     """A method that starts, and flows that finish."""
 
-    def __init__(
-        self, problem: Problem, start: Engine, watch: _core.Watch, n_threads: int
-    ) -> None:
+    def __init__(self, problem: Problem, start: Engine, watch: _core.Watch, n_threads: int) -> None:
         self._problem, self._start = problem, start
         self._watch, self._n_threads = watch, n_threads
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
