@@ -1,0 +1,10 @@
+#include "solver/waves.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace graphtv {
+
+bool Waves::run(FlowState&, const Component&, Pulse&) { return true; }
+
+}  // namespace graphtv
