@@ -15,12 +15,12 @@ constexpr std::uint32_t unreachable = std::numeric_limits<std::uint32_t>::max();
 
 void AugmentingPaths::activate(Vertex v) {
     SearchNode& node = state_->tree(v);
-    if (node.next_active != not_queued) return;
-    node.next_active = v;
+    if (node.next != not_queued) return;
+    node.next = v;
     if (last_active_ == no_vertex)
         first_active_ = v;
     else
-        state_->tree(last_active_).next_active = v;
+        state_->tree(last_active_).next = v;
     last_active_ = v;
 }
 
@@ -28,11 +28,11 @@ Vertex AugmentingPaths::next_active() {
     while (first_active_ != no_vertex) {
         const Vertex v = first_active_;
         SearchNode& node = state_->tree(v);
-        if (node.next_active == v)
+        if (node.next == v)
             first_active_ = last_active_ = no_vertex;
         else
-            first_active_ = node.next_active;
-        node.next_active = not_queued;
+            first_active_ = node.next;
+        node.next = not_queued;
         if (state_->at(v) != Side::free) return v;
     }
     return no_vertex;
@@ -81,8 +81,8 @@ bool AugmentingPaths::grow(Vertex v, Pulse& pulse) {
             const SearchNode& here = state_->tree(v);
             state_->at(w) = side;
             there.parent = arc.reverse;
-            there.stamp = here.stamp;
-            there.depth = here.depth + 1;
+            there.current = here.current;
+            there.level = here.level + 1;
             activate(w);
             ++a;
         } else if (state_->at(w) != side) {
@@ -96,11 +96,11 @@ bool AugmentingPaths::grow(Vertex v, Pulse& pulse) {
         } else {
             // Both are in one tree: v may be the shorter way to the root.
             const SearchNode& here = state_->tree(v);
-            if (there.stamp <= here.stamp && there.depth > here.depth + 1 &&
+            if (there.current <= here.current && there.level > here.level + 1 &&
                 there.parent != is_root) {
                 there.parent = arc.reverse;
-                there.stamp = here.stamp;
-                there.depth = here.depth + 1;
+                there.current = here.current;
+                there.level = here.level + 1;
             }
             ++a;
         }
@@ -166,23 +166,23 @@ std::uint32_t AugmentingPaths::distance_to_root(Vertex v) {
     Vertex w = v;
     for (;;) {
         SearchNode& node = state_->tree(w);
-        if (node.stamp == time_) {
-            distance += node.depth;
+        if (node.current == time_) {
+            distance += node.level;
             break;
         }
         if (node.parent == is_root) {
-            node.stamp = time_;
-            node.depth = 0;
+            node.current = time_;
+            node.level = 0;
             break;
         }
         if (node.parent == no_parent) return unreachable;
         ++distance;
         w = network[node.parent].to;
     }
-    std::uint32_t depth = distance;
-    for (w = v; state_->tree(w).stamp != time_; w = network[state_->tree(w).parent].to) {
-        state_->tree(w).stamp = time_;
-        state_->tree(w).depth = depth--;
+    std::uint32_t level = distance;
+    for (w = v; state_->tree(w).current != time_; w = network[state_->tree(w).parent].to) {
+        state_->tree(w).current = time_;
+        state_->tree(w).level = level--;
     }
     return distance;
 }
@@ -211,19 +211,19 @@ void AugmentingPaths::adopt(Vertex v) {
     SearchNode& node = state_->tree(v);
     if (best != no_parent) {
         node.parent = best;
-        node.stamp = time_;
-        node.depth = least + 1;
+        node.current = time_;
+        node.level = least + 1;
         return;
     }
     for (ArcIndex a = begin; a < end; ++a) {
         const Vertex w = network[a].to;
         if (network[a].closed() || state_->at(w) != side) continue;
         const ArcIndex up = state_->tree(w).parent;
-        if (up != no_parent && residual(a) > capacity_tolerance_) activate(w);
+        if (residual(a) > capacity_tolerance_) activate(w);
         if (up < is_root && network[up].to == v) orphan(w);
     }
     state_->at(v) = Side::free;
-    node.stamp = 0;
+    node.current = 0;
 }
 
 }  // namespace graphtv

@@ -1,26 +1,42 @@
 #include "solver/components.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace graphtv {
 
-std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin) {
+std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin,
+                             std::vector<ArcIndex>& narrow) {
+    static const double share = getenv("NARROW") ? atof(getenv("NARROW")) : 0.05;
     const FlowNetwork& network = state.network;
     std::size_t end = begin;
-    state.order[end++] = root;
-    state.at(root) = Side::free;
-    state.tree(root).parent = is_root;
-    for (std::size_t i = begin; i < end; ++i) {
-        const Vertex v = state.order[i];
-        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
-            const Arc& arc = network[a];
-            if (arc.closed() || state.at(arc.to) != Side::resting) continue;
-            state.at(arc.to) = Side::free;
-            state.tree(arc.to).parent = arc.reverse;
-            state.order[end++] = arc.to;
+    const auto take = [&](Vertex v, ArcIndex parent) {
+        state.at(v) = Side::free;
+        state.tree(v).parent = parent;
+        state.order[end++] = v;
+    };
+    take(root, is_root);
+    narrow.clear();
+    std::size_t next = 0;
+    for (std::size_t i = begin;;) {
+        for (; i < end; ++i) {
+            const Vertex v = state.order[i];
+            for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
+                const Arc& arc = network[a];
+                if (arc.closed() || state.at(arc.to) != Side::resting) continue;
+                const double back = network[arc.reverse].residual;
+                if (arc.residual < share * back || back < share * arc.residual)
+                    narrow.push_back(a);
+                else
+                    take(arc.to, arc.reverse);
+            }
         }
+        while (i == end && next < narrow.size()) {
+            const Arc& arc = network[narrow[next++]];
+            if (state.at(arc.to) == Side::resting) take(arc.to, arc.reverse);
+        }
+        if (i == end) return end;
     }
-    return end;
 }
 
 void tree_push(FlowState& state, const Component& component) {

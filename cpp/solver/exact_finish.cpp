@@ -55,6 +55,7 @@ struct Worker {
     Waves waves;
     std::vector<Component> stack;
     std::vector<Vertex> names;
+    std::vector<ArcIndex> narrow;
     std::int64_t components = 0, splits = 0;
 
     bool solve(Task& task, Component component);
@@ -76,6 +77,18 @@ void Worker::prepare(Task& task, Component& component) {
         slope = next;
     }
     const double m = task.minimizer(vertices, slope + lost, names);
+    if (component.part) {
+        double kept = 0.0, remembered = 0.0;
+        for (const Vertex v : vertices) {
+            const double g = task.derivative(v, m);
+            kept += std::abs(g + state.e(v));
+            remembered += std::abs(g + state.network.remembered_outflow(v));
+        }
+        if (remembered < kept) {
+            for (const Vertex v : vertices) state.network.restore(v);
+            for (const Vertex v : vertices) state.e(v) = state.network.remembered_outflow(v);
+        }
+    }
     const double beside = m + 8.0 * epsilon * std::abs(m);
     double scale = 0.0, noise = 0.0;
     for (const Vertex v : vertices) {
@@ -148,8 +161,8 @@ bool Worker::split(Task& task, const Component& component) {
         const Vertex v = state.spare[i];
         if (state.at(v) != Side::resting) continue;
         const std::size_t begin = end;
-        end = gather_component(state, v, begin);
-        stack.push_back({begin, end});
+        end = gather_component(state, v, begin, narrow);
+        stack.push_back({begin, end, true});
     }
     return true;
 }
@@ -176,7 +189,7 @@ bool Worker::solve(Task& task, Component first) {
 
 // Cuts the edges that are saturated and across which the start jumps.
 void guess_cuts(Task& task) {
-    constexpr double jump = 1e-4, closeness = 1e-6;
+    const double jump = getenv("JUMP")?atof(getenv("JUMP")):1e-4, closeness = getenv("CLOSE")?atof(getenv("CLOSE")):1e-6;
     FlowState& state = task.state;
     FlowNetwork& network = state.network;
     const Vertex n = network.n_vertices();
@@ -267,8 +280,9 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
         for (const Vertex v : dirty) {
             if (state_.at(v) != Side::resting) continue;
             const std::size_t first = last;
-            last = gather_component(state_, v, first);
+            last = gather_component(state_, v, first, workers[0].narrow);
             components.push_back({first, last});
+            for (std::size_t i = first; i < last; ++i) network.remember(state_.order[i]);
         }
         for (const Component& component : components)
             if (!workers[0].solve(task, component)) {

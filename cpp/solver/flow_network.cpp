@@ -25,6 +25,7 @@ FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights)
     : weights_(weights),
       first_(at(graph.n_vertices) + 1),
       arcs_(2 * graph.edges.size()),
+      memory_(2 * graph.edges.size()),
       arc_of_edge_(graph.edges.size()) {
     build(graph, {});
     if (!is_scattered(graph)) return;
@@ -105,6 +106,30 @@ void FlowNetwork::outflow(std::span<double> y) const {
             sum = next;
         }
         y[at(v)] = sum + lost;
+    }
+}
+
+double FlowNetwork::remembered_outflow(Vertex v) const {
+    double sum = 0.0;
+    for (ArcIndex a = begin(v); a < end(v); ++a) {
+        const Arc& arc = arcs_[a];
+        if (arc.closed())
+            sum += 0.5 * (std::abs(arcs_[arc.reverse].residual) - std::abs(arc.residual));
+        else
+            sum += memory_[a];
+    }
+    return sum;
+}
+
+void FlowNetwork::restore(Vertex v) {
+    for (ArcIndex a = begin(v); a < end(v); ++a) {
+        Arc& arc = arcs_[a];
+        if (arc.closed() || arc.to < v) continue;
+        Arc& back = arcs_[arc.reverse];
+        const double w = 0.5 * (arc.residual + back.residual);
+        const double flow = std::clamp(static_cast<double>(memory_[a]), -w, w);
+        arc.residual = w - flow;
+        back.residual = w + flow;
     }
 }
 

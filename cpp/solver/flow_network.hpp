@@ -66,6 +66,17 @@ class FlowNetwork {
     }
     void open_all();
 
+    // Remembers the flow of the arcs of v, and goes back to it on its open arcs. Single precision:
+    // it is a place to start from.
+    void remember(Vertex v) {
+        for (ArcIndex a = begin(v); a < end(v); ++a)
+            memory_[a] = static_cast<float>(0.5 * (std::abs(reverse(a).residual) -
+                                                   std::abs(arcs_[a].residual)));
+    }
+    // What would flow out of v then.
+    double remembered_outflow(Vertex v) const;
+    void restore(Vertex v);
+
     // Takes over the flow x by edge, clipped to |x| ≤ min(ω, bound); every edge is open.
     void load(std::span<const double> x, double bound);
     // The flow by edge; exactly ±ω on cut edges of weight ω ≤ bound.
@@ -83,6 +94,7 @@ class FlowNetwork {
     double bound_ = 0.0;
     std::vector<ArcIndex> first_;        // by vertex
     std::vector<Arc> arcs_;              // by vertex
+    std::vector<float> memory_;          // by arc: a flow to go back to
     std::vector<ArcIndex> arc_of_edge_;  // at the tail
     std::vector<Vertex> original_;       // empty: the caller's numbers
 };

@@ -17,9 +17,9 @@ enum class Side : std::uint8_t { resting, free, source, sink };
 
 struct SearchNode {
     ArcIndex parent;      // the arc to the parent in the vertex's tree
-    std::uint32_t depth;  // distance to the root, right if `stamp` is the present time
-    std::uint32_t stamp;
-    Vertex next_active;
+    std::uint32_t level;  // distance to a root
+    ArcIndex current;     // no arc before this one leads to a parent at this level
+    Vertex next;          // in a list of orphans
 };
 
 inline constexpr ArcIndex no_parent = ~ArcIndex{0};
@@ -59,6 +59,7 @@ struct FlowState {
 // A component at work: places in FlowState::order, and what counts as nothing.
 struct Component {
     std::size_t begin, end;
+    bool part = false;                // of a component that fell apart
     double tolerance = 0.0;           // of excess
     double capacity_tolerance = 0.0;  // of residuals
 

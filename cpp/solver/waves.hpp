@@ -23,7 +23,7 @@ class Waves {
 
   private:
     template <Side from>
-    bool sweep(FlowState& state, const Component& component, Pulse& pulse);
+    bool sweep(FlowState& state, const Component& component);
 };
 
 }  // namespace graphtv
