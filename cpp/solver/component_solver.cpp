@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "solver/components.hpp"
+#include "terms/sum.hpp"
 
 namespace graphtv {
 
@@ -72,7 +73,7 @@ void ComponentSolver::choose_flow(FlowTask& task, const Component& component, do
     }
     if (!(remembered < inherited)) return;
     for (const Vertex v : vertices) state.network.restore(v);
-    for (const Vertex v : vertices) state.e(v) = state.network.outflow(v);
+    for (const Vertex v : vertices) state.e(v) = state.network.outflows(v).total;
 }
 
 // Cuts the component along its search trees: above, the source tree; below, the sink tree; the rest
@@ -102,8 +103,8 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
             if (network[a].closed()) continue;
             const Vertex w = network[a].to;
             if (state.at(w) == side) continue;
-            const double pushed = side == Side::source ? network.cut(a)
-                                                       : -network.cut(network[a].reverse);
+            const double pushed =
+                side == Side::source ? network.cut(a) : -network.cut(network[a].reverse);
             state.e(v) -= pushed;
             state.e(w) += pushed;
         }
@@ -117,7 +118,7 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
         const Vertex v = state.spare[i];
         if (state.at(v) != Side::resting) continue;
         const std::size_t begin = end;
-        end = gather_component(state, v, begin, narrow);
+        end = gather_component(state, v, begin, narrow_);
         stack_.push_back({begin, end, true});
     }
     return true;

@@ -38,8 +38,6 @@ class ComponentSolver {
     std::int64_t path_arcs() const { return paths_.path_arcs; }
     std::int64_t n_waves() const { return waves_.n_waves; }
 
-    std::vector<ArcIndex> narrow;  // scratch of gather_component
-
   private:
     void prepare(FlowTask& task, Component& component);
     void choose_flow(FlowTask& task, const Component& component, double m);
@@ -51,6 +49,7 @@ class ComponentSolver {
     Waves waves_;
     std::vector<Component> stack_;
     std::vector<Vertex> names_;
+    std::vector<ArcIndex> narrow_;
 };
 
 }  // namespace graphtv

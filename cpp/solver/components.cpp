@@ -1,13 +1,12 @@
 #include "solver/components.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace graphtv {
 
 std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin,
                              std::vector<ArcIndex>& narrow) {
-    static const double share = getenv("NARROW") ? atof(getenv("NARROW")) : 0.05;
+    constexpr double share = 0.03;
     const FlowNetwork& network = state.network;
     std::size_t end = begin;
     const auto take = [&](Vertex v, ArcIndex parent) {

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "graph/types.hpp"
+#include "solver/component_solver.hpp"
 #include "solver/flow_state.hpp"
 #include "solver/watch.hpp"
 #include "terms/data_term.hpp"
@@ -33,20 +34,20 @@
 namespace graphtv {
 
 struct ExactFinishStats {
-    std::int64_t rounds = 0, components = 0, splits = 0, merges = 0;
+    std::int64_t rounds = 0;      // of flows, then a look at the cut edges
+    std::int64_t components = 0;  // solved, parts among them
+    std::int64_t splits = 0, merges = 0;
     std::int64_t paths = 0, path_arcs = 0, waves = 0;
-    bool fallback = false;
+    bool fallback = false;  // the guessed cuts were given up
 };
 
 class ExactFinish {
   public:
+    // stalled: rounding stood in the way; the certificate tells how far.
     enum class End { exact, stalled, expired };
 
     // `weights` must outlive the object.
     ExactFinish(const EdgeList& graph, std::span<const double> weights);
-    ~ExactFinish();
-    ExactFinish(const ExactFinish&) = delete;
-    ExactFinish& operator=(const ExactFinish&) = delete;
 
     // x: flow by edge, |x_e| ≤ ω_e: the start on entry, the answer on return. u by vertex on return.
     // Ended early, x is feasible still and u the best guess.
@@ -54,10 +55,24 @@ class ExactFinish {
               Watch& watch, int n_threads);
 
     const ExactFinishStats& stats() const { return stats_; }
+    std::size_t n_bytes() const;
 
   private:
+    void load(FlowTask& task, std::span<const double> x);
+    void guess_cuts(FlowTask& task);
+    void mark_all();
+    void gather_dirty();
+    void remember_dirty();
+    bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
+    void open_flips(double tolerance);
+    bool run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
+    void settle(FlowTask& task);
+
     FlowState state_;
-    std::vector<double> u_;  // by vertex of the network
+    std::vector<double> u_;              // by vertex of the network
+    std::vector<Vertex> dirty_;          // vertices of components to be solved
+    std::vector<Component> components_;  // those components
+    std::vector<ArcIndex> narrow_;       // scratch
     ExactFinishStats stats_;
     double largest_weight_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "terms/sum.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -73,13 +75,20 @@ void FlowNetwork::open_all() {
     for (Arc& arc : arcs_) arc.residual = std::abs(arc.residual);
 }
 
-void FlowNetwork::load(std::span<const double> x, double bound) {
+void FlowNetwork::load(std::span<const double> x, double bound, std::span<double> outflow) {
     bound_ = bound;
+    std::fill(outflow.begin(), outflow.end(), 0.0);
     for (std::size_t e = 0; e < arc_of_edge_.size(); ++e) {
         const double w = std::min(weights_[e], bound);
         const double flow = std::clamp(x[e], -w, w);
-        arcs_[arc_of_edge_[e]].residual = w - flow;
-        arcs_[arcs_[arc_of_edge_[e]].reverse].residual = w + flow;
+        Arc& there = arcs_[arc_of_edge_[e]];
+        Arc& back = arcs_[there.reverse];
+        there.residual = w - flow;
+        back.residual = w + flow;
+        outflow[at(back.to)] += flow;
+        outflow[at(there.to)] -= flow;
+        memory_[arc_of_edge_[e]] = static_cast<float>(flow);
+        memory_[there.reverse] = static_cast<float>(-flow);
     }
 }
 
@@ -95,47 +104,45 @@ void FlowNetwork::store(std::span<double> x) const {
     }
 }
 
-void FlowNetwork::outflow(std::span<double> y) const {
-    for (Vertex v = 0; v < n_vertices(); ++v) {
-        double sum = 0.0, lost = 0.0;
-        for (ArcIndex a = begin(v); a < end(v); ++a) {
-            const double flow =
-                0.5 * (std::abs(arcs_[arcs_[a].reverse].residual) - std::abs(arcs_[a].residual));
-            const double next = sum + flow;
-            lost += std::abs(sum) >= std::abs(flow) ? (sum - next) + flow : (flow - next) + sum;
-            sum = next;
-        }
-        y[at(v)] = sum + lost;
+FlowNetwork::Outflows FlowNetwork::outflows(Vertex v) const {
+    CompensatedSum total, cut;
+    for (ArcIndex a = begin(v); a < end(v); ++a) {
+        const double x = flow(arcs_[a]);
+        total.add(x);
+        if (arcs_[a].closed()) cut.add(x);
     }
+    return {total.value(), cut.value()};
+}
+
+void FlowNetwork::remember(Vertex v) {
+    for (ArcIndex a = begin(v); a < end(v); ++a) memory_[a] = static_cast<float>(flow(arcs_[a]));
 }
 
 double FlowNetwork::remembered_outflow(Vertex v) const {
     double sum = 0.0;
-    for (ArcIndex a = begin(v); a < end(v); ++a) {
-        const Arc& arc = arcs_[a];
-        if (arc.closed())
-            sum += 0.5 * (std::abs(arcs_[arc.reverse].residual) - std::abs(arc.residual));
-        else
-            sum += memory_[a];
-    }
+    for (ArcIndex a = begin(v); a < end(v); ++a)
+        sum += arcs_[a].closed() ? flow(arcs_[a]) : static_cast<double>(memory_[a]);
     return sum;
 }
 
 void FlowNetwork::restore(Vertex v) {
+    constexpr double nearly = 1.0 - 1e-6;  // what was saturated comes back so
     for (ArcIndex a = begin(v); a < end(v); ++a) {
         Arc& arc = arcs_[a];
         if (arc.closed() || arc.to < v) continue;
         Arc& back = arcs_[arc.reverse];
         const double w = 0.5 * (arc.residual + back.residual);
-        const double flow = std::clamp(static_cast<double>(memory_[a]), -w, w);
-        arc.residual = w - flow;
-        back.residual = w + flow;
+        const double x = static_cast<double>(memory_[a]);
+        const double kept = std::abs(x) < nearly * w ? x : std::copysign(w, x);
+        arc.residual = w - kept;
+        back.residual = w + kept;
     }
 }
 
 std::size_t FlowNetwork::n_bytes() const {
     return first_.size() * sizeof(ArcIndex) + arcs_.size() * sizeof(Arc) +
-           arc_of_edge_.size() * sizeof(ArcIndex) + original_.size() * sizeof(Vertex);
+           arc_of_edge_.size() * sizeof(ArcIndex) + memory_.size() * sizeof(float) +
+           original_.size() * sizeof(Vertex);
 }
 
 }  // namespace graphtv

@@ -39,6 +39,8 @@ class FlowNetwork {
         return original_.empty() ? v : original_[static_cast<std::size_t>(v)];
     }
 
+    bool is_renumbered() const { return !original_.empty(); }
+
     Arc& operator[](ArcIndex a) { return arcs_[a]; }
     const Arc& operator[](ArcIndex a) const { return arcs_[a]; }
     ArcIndex begin(Vertex v) const { return first_[static_cast<std::size_t>(v)]; }
@@ -66,28 +68,32 @@ class FlowNetwork {
     }
     void open_all();
 
-    // Remembers the flow of the arcs of v, and goes back to it on its open arcs. Single precision:
-    // it is a place to start from.
-    void remember(Vertex v) {
-        for (ArcIndex a = begin(v); a < end(v); ++a)
-            memory_[a] = static_cast<float>(0.5 * (std::abs(reverse(a).residual) -
-                                                   std::abs(arcs_[a].residual)));
-    }
-    // What would flow out of v then.
+    // Remembers the flow of the arcs of v, in single precision: it is a place to start from.
+    void remember(Vertex v);
+    // What would flow out of v if its open arcs went back to that flow.
     double remembered_outflow(Vertex v) const;
+    // Goes back to it on the open edges from v to vertices of higher number.
     void restore(Vertex v);
 
-    // Takes over the flow x by edge, clipped to |x| ≤ min(ω, bound); every edge is open.
-    void load(std::span<const double> x, double bound);
+    // Takes over the flow x by edge, clipped to |x| ≤ min(ω, bound), and remembers it; every edge is
+    // open. `outflow` by vertex of the network is filled with Kᵀp.
+    void load(std::span<const double> x, double bound, std::span<double> outflow);
     // The flow by edge; exactly ±ω on cut edges of weight ω ≤ bound.
     void store(std::span<double> x) const;
 
-    // y = Kᵀp: what flows out of each vertex, by vertex of the network, compensated sums.
-    void outflow(std::span<double> y) const;
+    // (Kᵀp)_v, what flows out of v, and the part of it over cut edges; compensated sums.
+    struct Outflows {
+        double total, cut;
+    };
+    Outflows outflows(Vertex v) const;
 
     std::size_t n_bytes() const;
 
   private:
+    // The flow along an arc; exactly half the other's residual if it is cut and saturated.
+    double flow(const Arc& arc) const {
+        return 0.5 * (std::abs(arcs_[arc.reverse].residual) - std::abs(arc.residual));
+    }
     void build(const EdgeList& graph, std::span<const Vertex> name);
 
     std::span<const double> weights_;  // the caller's

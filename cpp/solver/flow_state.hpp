@@ -44,6 +44,11 @@ struct FlowState {
 
     std::size_t n() const { return static_cast<std::size_t>(network.n_vertices()); }
 
+    std::size_t n_bytes() const {
+        return network.n_bytes() +
+               n() * (sizeof(double) + sizeof(Side) + sizeof(SearchNode) + 2 * sizeof(Vertex));
+    }
+
     double& e(Vertex v) { return excess[static_cast<std::size_t>(v)]; }
     Side& at(Vertex v) { return side[static_cast<std::size_t>(v)]; }
     SearchNode& tree(Vertex v) { return node[static_cast<std::size_t>(v)]; }
@@ -59,7 +64,7 @@ struct FlowState {
 // A component at work: places in FlowState::order, and what counts as nothing.
 struct Component {
     std::size_t begin, end;
-    bool part = false;                // of a component that fell apart
+    bool is_part = false;             // of a component that fell apart
     double tolerance = 0.0;           // of excess
     double capacity_tolerance = 0.0;  // of residuals
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "solver/flow_network.hpp"
-#include "terms/data_term.hpp"
+#include "terms/squared.hpp"
 
 namespace graphtv {
 
@@ -13,13 +13,14 @@ class VertexLoss {
   public:
     VertexLoss(const SmoothTerm& term, std::size_t channel, const FlowNetwork& network)
         : term_(&term),
+          squared_(dynamic_cast<const SquaredTerm*>(&term)),
           network_(&network),
-          channel_(channel),
-          first_entry_(channel * term.n_vertices()) {}
+          channel_(channel) {}
 
+    // The squared loss is spared the virtual call.
     double derivative(Vertex v, double m) const {
-        return term_->derivative(
-            first_entry_ + static_cast<std::size_t>(network_->original(v)), m);
+        return squared_ != nullptr ? squared_->derivative(entry(v), m)
+                                   : term_->derivative(entry(v), m);
     }
 
     // argmin_m Σ G_v(m) + slope·m. `names` is scratch.
@@ -27,18 +28,35 @@ class VertexLoss {
                      std::vector<Vertex>& names) const {
         if (!network_->is_renumbered()) return term_->minimizer(vertices, channel_, slope);
         names.resize(vertices.size());
-        for (std::size_t i = 0; i < vertices.size(); ++i) names[i] = network_->original(vertices[i]);
+        for (std::size_t i = 0; i < vertices.size(); ++i)
+            names[i] = network_->original(vertices[i]);
         return term_->minimizer(names, channel_, slope);
     }
     double minimizer(Vertex v, double slope) const {
+        if (squared_ != nullptr && squared_->weight(entry(v)) > 0.0)
+            return squared_->signal(entry(v)) - slope / squared_->weight(entry(v));
         const Vertex name = network_->original(v);
         return term_->minimizer({&name, 1}, channel_, slope);
     }
 
+    Interval domain() const { return term_->domain(); }
+
+    // Whether G_v is constant on the domain: a vertex without data.
+    bool is_flat(Vertex v) const {
+        const Interval range = domain();
+        if (squared_ != nullptr) return !(squared_->weight(entry(v)) > 0.0);
+        return derivative(v, range.lower) == 0.0 && derivative(v, range.upper) == 0.0;
+    }
+
   private:
+    std::size_t entry(Vertex v) const {
+        return term_->shape().entry(network_->original(v), channel_);
+    }
+
     const SmoothTerm* term_;
+    const SquaredTerm* squared_;
     const FlowNetwork* network_;
-    std::size_t channel_, first_entry_;
+    std::size_t channel_;
 };
 
 }  // namespace graphtv

@@ -1,16 +1,17 @@
 #include "solver/waves.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 namespace graphtv {
 
 namespace {
 constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
-double K = getenv("WK") ? atof(getenv("WK")) : 1.0;
-bool verbose = getenv("WV");
+
+// A wave pays where the distances, summed over all excess, exceed this share of the vertices.
+constexpr double worthwhile = 0.3;
+constexpr std::size_t least_size = 64;
+
 }  // namespace
 
 // Excess towards deficits for from = source; deficits towards excess for from = sink.
@@ -51,8 +52,8 @@ bool Waves::sweep(FlowState& state, const Component& component) {
             }
         }
     }
-    if (verbose && vertices.size() > 5000) fprintf(stderr, "n %zu wanted %zu missing %zu mean level %.1f\n", vertices.size(), wanted, missing, double(total)/double(wanted-missing+1));
-    if (static_cast<double>(total) < K * static_cast<double>(vertices.size())) return false;
+    if (static_cast<double>(total) < worthwhile * static_cast<double>(vertices.size()))
+        return false;
     ++n_waves;
     for (std::size_t i = end; i-- > 0;) {
         const Vertex v = queue[i];
@@ -75,7 +76,7 @@ bool Waves::sweep(FlowState& state, const Component& component) {
 }
 
 bool Waves::run(FlowState& state, const Component& component, Pulse& pulse) {
-    if (component.size() < 64) return true;
+    if (component.size() < least_size) return true;
     for (bool going = true; going;) {
         const bool source = sweep<Side::source>(state, component);
         const bool sink = sweep<Side::sink>(state, component);
