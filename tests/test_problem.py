@@ -208,8 +208,8 @@ def test_polish_ends_what_an_iteration_began(kind, seed):
     arguments = (problem.term, graph.edges, graph.weights, p, 1e-9, polished)
     assert _core.polish(*arguments, _core.Watch(np.inf))
     assert problem.gap(polished, p) <= problem.gap(u, p) + 1e-14
-    # Without strong convexity the dual point itself is still on its way.
-    assert problem.relative_gap(polished, p) < (1e-3 if kind == "absolute" else 1e-6)
+    # The rest of the gap is the dual point's, which is slow without strong convexity.
+    assert problem.relative_gap(polished, p) < (1e-6 if kind == "squared" else 1e-2)
     assert not _core.polish(*arguments, _core.Watch(0.0))
 
 
