@@ -1,5 +1,7 @@
 """Objectives of a problem: bounds of each other, and the same as an independent verifier's."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -243,6 +245,17 @@ def test_graphs_without_edges_or_vertices():
     assert empty.gap([], []) == 0.0
     columns = Problem(Graph(0, []), SquaredLoss(np.zeros((0, 2))))
     assert columns.gap(np.zeros((0, 2)), np.zeros((0, 2))) == 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_problems_can_be_pickled(kind):
+    rng = np.random.default_rng(7)
+    problem = Problem(random_graph(rng, 9, 4), data_term(kind, rng, (9, 2)), HuberTV(0.5))
+    again = pickle.loads(pickle.dumps(problem))
+    assert repr(again) == repr(problem)
+    u, p = random_primal(kind, rng, problem.data), random_dual(rng, problem.dual_shape)
+    assert again.primal(u) == problem.primal(u)
+    assert again.dual(p) == problem.dual(p)
 
 
 def test_relative_gap_of_values():
