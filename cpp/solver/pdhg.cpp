@@ -31,6 +31,9 @@ long long next_change(long long iteration) {
     return iteration < 50 ? iteration + 5 : iteration + iteration / 5;
 }
 
+// What building forests takes, roughly. It cannot be interrupted.
+constexpr double seconds_per_edge = 2e-6;
+
 // Forests must not change too often either, nor before the active set has taken shape.
 long long next_forests(long long iteration) { return iteration + iteration / 2 + 30; }
 
@@ -140,13 +143,15 @@ Pdhg::Step Pdhg::step(Watch& watch) {
     }
     const bool is_whole = options_.scheme != Scheme::restarted || done.restarted;
     if (reconditioning_ && iteration_ >= next_recondition_ && is_whole)
-        done.restarted |= recondition();
+        done.restarted |= recondition(watch);
     return done;
 }
 
 // Forests that fit the active set, with the same weight, from (û, p̂).
-bool Pdhg::recondition() {
+bool Pdhg::recondition(const Watch& watch) {
     next_recondition_ = next_forests(iteration_);
+    const auto size = static_cast<double>(weights_.size());
+    if (watch.remaining() < 3.0 * seconds_per_edge * size) return false;
     auto better = (*reconditioning_)(*dual_, options_.n_threads);
     if (!better) return false;
     earlier_sweeps_ += dual_->n_sweeps();

@@ -90,7 +90,7 @@ class Pdhg {
     bool has_fallen(double residual);
     Distances begin_epoch();
     void balance(const Distances& moved, double share, double largest_change);
-    bool recondition();
+    bool recondition(const Watch& watch);
 
     EdgeList graph_;
     std::span<const double> weights_;
