@@ -14,8 +14,8 @@ from graphtv.problem import Problem
 _NO_VERTEX_WEIGHTS = np.empty(0)
 
 RECONDITION_EDGES = 100_000
-"""Forests are rebuilt for the active set on graphs up to this size: that takes about two microseconds
-per edge, and cannot be interrupted."""
+"""Forests are rebuilt for the active set on graphs up to this size: that takes about two
+microseconds per edge, and cannot be interrupted."""
 
 
 class Pdhg:
