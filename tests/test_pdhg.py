@@ -247,6 +247,39 @@ def test_terms_without_strong_convexity_restart_to_the_optimum() -> None:
         assert -1e-12 <= primal - dual <= 1e-7 * primal
 
 
+@pytest.mark.parametrize("kind", ["squared", "absolute", "channels"])
+def test_reconditioning_keeps_the_pair_and_gets_there_sooner(kind: str) -> None:
+    rng = np.random.default_rng(12)
+    graph = erdos_renyi_graph(600, 1800, 12)
+    graph = Graph(graph.n_vertices, graph.edges, rng.uniform(0.03, 0.3, graph.n_edges))
+    n_channels = 2 if kind == "channels" else 1
+    f = rng.standard_normal((graph.n_vertices, n_channels))
+    data = squared(f)
+    if kind == "absolute":
+        data = _core.AbsoluteTerm(graph.n_vertices, 1, f[:, 0].copy(), np.ones(1))
+    scheme, gamma = ("restarted", 0.0) if kind == "absolute" else ("balanced", 1.0)
+    iterations = []
+    for reconditions in (False, True):
+        solver = engine(graph, data, "nested", scheme, gamma=gamma, reconditions=reconditions)
+        watch = _core.Watch(np.inf)
+        gap, iteration = np.inf, 0
+        while gap > 1e-9 and iteration < 3000:
+            iteration += 1
+            step = solver.step(watch)
+            primal, dual = solver.evaluate()
+            if step.restarted and kind != "absolute":  # the pair itself has not changed
+                u, p = pair(solver, graph, n_channels)
+                assert np.abs(p).max() <= 1.0
+                shape = (n_channels, -1)
+                verified = certificate(graph.gradient(), f, u.reshape(shape).T, p.reshape(shape).T)
+                assert (primal, dual) == pytest.approx((verified.primal, verified.dual), rel=1e-12)
+            gap = (primal - dual) / primal
+        iterations.append(iteration)
+        assert gap <= 1e-9
+        assert solver.n_sweeps >= iteration * n_channels * 2
+    assert iterations[1] < (0.8 if kind == "squared" else 1.0) * iterations[0]
+
+
 class TestPreconditioner:
     def test_names(self) -> None:
         graph = grid_graph((3, 4), 0.5)

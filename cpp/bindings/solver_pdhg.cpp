@@ -46,12 +46,17 @@ class BoundPdhg : public Pdhg {
 void make(BoundPdhg* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
           const DataTerm& data, double delta, Forests* forests, std::optional<double> alpha,
           const std::string& scheme, double primal_step, double dual_step, double primal_weight,
-          double gamma, int n_threads) {
+          double gamma, int n_threads, bool reconditions) {
     const nb::gil_scoped_release no_gil;
     require_size(weights.size(), edges.shape(0));
     require_size(data.n_vertices(), static_cast<std::size_t>(n_vertices));
-    const PdhgOptions options{scheme_called(scheme), primal_step, dual_step,
-                              primal_weight,         gamma,       resolve_threads(n_threads)};
+    const PdhgOptions options{scheme_called(scheme),
+                              primal_step,
+                              dual_step,
+                              primal_weight,
+                              gamma,
+                              reconditions && forests,
+                              resolve_threads(n_threads)};
     const EdgeList graph = view(n_vertices, edges);
     const auto n_channels = data.n_channels();
     const auto memory = options.memory();
@@ -85,8 +90,9 @@ void bind_pdhg(nb::module_& m) {
             nb::arg("weights").noconvert(), nb::arg("data"), nb::arg("delta"),
             nb::arg("forests").none(), nb::arg("alpha").none(), nb::arg("scheme"),
             nb::arg("primal_step"), nb::arg("dual_step"), nb::arg("primal_weight"),
-            nb::arg("gamma"), nb::arg("n_threads"), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-            nb::keep_alive<1, 5>(), nb::keep_alive<1, 7>(),
+            nb::arg("gamma"), nb::arg("n_threads"), nb::arg("reconditions") = false,
+            nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+            nb::keep_alive<1, 7>(),
             "`forests`, or the exponent `alpha` of the diagonal preconditioner, or neither. A step "
             "of 0 is left to the solver.")
         .def(

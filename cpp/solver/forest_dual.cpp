@@ -25,6 +25,12 @@ ForestDual::ForestDual(Forests& forests, double delta, std::size_t n_channels, B
     movements_.resize(static_cast<std::size_t>(most_shards));
 }
 
+ForestDual::ForestDual(std::unique_ptr<Forests> forests, double delta, std::size_t n_channels,
+                       BlendMemory memory)
+    : ForestDual(*forests, delta, n_channels, memory) {
+    owned_ = std::move(forests);
+}
+
 DualVariable::Movement ForestDual::step(std::span<const double> ubar, double t, const Blend& blend,
                                         int n_threads, Watch& watch) {
     std::fill(divergence_.begin(), divergence_.end(), 0.0);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,8 +22,10 @@ namespace graphtv {
 
 class ForestDual : public DualVariable {
   public:
-    // The forests are borrowed; they must have been built with this delta and without vertex weights.
+    // Forests given by reference are borrowed; they must have been built with this delta and without vertex weights.
     ForestDual(Forests& forests, double delta, std::size_t n_channels, BlendMemory memory);
+    ForestDual(std::unique_ptr<Forests> forests, double delta, std::size_t n_channels,
+               BlendMemory memory);
     ~ForestDual() override {
         if (delta_ > 0.0) forests_.set_delta(delta_);
     }
@@ -52,6 +55,7 @@ class ForestDual : public DualVariable {
     }
     void collect(int n_threads);
 
+    std::unique_ptr<Forests> owned_;
     Forests& forests_;
     double delta_;
     std::size_t n_channels_;

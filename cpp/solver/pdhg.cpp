@@ -11,8 +11,6 @@ namespace graphtv {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // Balanced scheme, measured on grids, kNN and random graphs: relaxation is flat between 1.4 and 1.6
 // and worse above 1.8; Algorithm 2 leads for ten to thirty iterations.
 constexpr double relaxation = 1.6;
@@ -33,6 +31,12 @@ long long next_change(long long iteration) {
     return iteration < 50 ? iteration + 5 : iteration + iteration / 5;
 }
 
+// What building forests takes, roughly. It cannot be interrupted.
+constexpr double seconds_per_edge = 2e-6;
+
+// Forests must not change too often either, nor before the active set has taken shape.
+long long next_forests(long long iteration) { return iteration + iteration / 2 + 30; }
+
 }  // namespace
 
 Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data,
@@ -45,6 +49,7 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
       options_(options),
       gamma_(options.gamma),
       next_balance_(next_change(0)),
+      next_recondition_(next_forests(0)),
       metric_(dual_->primal_metric().begin(), dual_->primal_metric().end()) {
     const auto size = data.n_vertices() * data.n_channels();
     for (auto* values : {&point_, &point_divergence_, &arrival_, &ubar_}) values->resize(size);
@@ -60,6 +65,9 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     t_ = options.dual_step > 0.0 ? options.dual_step : N / s_;
     norm_ = std::sqrt(s_ * t_);
     weight_ = std::sqrt(s_ / t_);
+
+    if (options.reconditions)
+        reconditioning_.emplace(graph, weights, delta, data.n_channels(), options.memory());
 
     // The minimiser of G: a proximal step of next to infinite length.
     std::fill(steps_.begin(), steps_.end(), 1e300);
@@ -133,7 +141,26 @@ Pdhg::Step Pdhg::step(Watch& watch) {
             blend_ = {-a, 2.0 * a, 1.0 - a};
         }
     }
+    const bool is_whole = options_.scheme != Scheme::restarted || done.restarted;
+    if (reconditioning_ && iteration_ >= next_recondition_ && is_whole)
+        done.restarted |= recondition(watch);
     return done;
+}
+
+// Forests that fit the active set, with the same weight, from (û, p̂).
+bool Pdhg::recondition(const Watch& watch) {
+    next_recondition_ = next_forests(iteration_);
+    const auto size = static_cast<double>(weights_.size());
+    if (watch.remaining() < 3.0 * seconds_per_edge * size) return false;
+    auto better = (*reconditioning_)(*dual_, options_.n_threads);
+    if (!better) return false;
+    earlier_sweeps_ += dual_->n_sweeps();
+    norm_ *= std::sqrt(better->squared_operator_norm() / dual_->squared_operator_norm());
+    dual_ = std::move(better);
+    s_ = norm_ * weight_;
+    t_ = norm_ / weight_;
+    begin_epoch();
+    return true;
 }
 
 // û from a blend of the last point, the last arrival and the anchor.

@@ -22,11 +22,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "graph/types.hpp"
 #include "solver/dual_variable.hpp"
+#include "solver/reconditioning.hpp"
 #include "terms/data_term.hpp"
 
 namespace graphtv {
@@ -38,6 +40,7 @@ struct PdhgOptions {
     double dual_step = 0.0;      // t; 0: N/s
     double primal_weight = 1.0;  // √(s/t) at the start
     double gamma = 0.0;          // for Algorithm 2, in the Euclidean norm
+    bool reconditions = false;   // other forests now and then (solver/reconditioning.hpp)
     int n_threads = 1;
 
     BlendMemory memory() const {
@@ -50,7 +53,8 @@ class Pdhg {
   public:
     struct Step {
         double primal_step, dual_step;  // s and t
-        bool restarted, completed;
+        bool restarted;                 // or reconditioned
+        bool completed;
     };
     struct Objectives {
         double primal, dual;
@@ -63,6 +67,7 @@ class Pdhg {
     // Starts from (u, p), p by edge. Without a start, u minimises G and p = 0.
     void start(std::span<const double> u, std::span<const double> p);
 
+    // Takes no memory unless it reconditions.
     Step step(Watch& watch);
 
     // Both objectives at (û, p̂).
@@ -72,7 +77,7 @@ class Pdhg {
     void dual(std::span<double> p) { dual_->get(p); }
 
     double squared_operator_norm() const { return dual_->squared_operator_norm(); }
-    long long n_sweeps() const { return dual_->n_sweeps(); }
+    long long n_sweeps() const { return earlier_sweeps_ + dual_->n_sweeps(); }
 
   private:
     using Scheme = PdhgOptions::Scheme;
@@ -85,6 +90,7 @@ class Pdhg {
     bool has_fallen(double residual);
     Distances begin_epoch();
     void balance(const Distances& moved, double share, double largest_change);
+    bool recondition(const Watch& watch);
 
     EdgeList graph_;
     std::span<const double> weights_;
@@ -94,7 +100,9 @@ class Pdhg {
     PdhgOptions options_;
 
     double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
-    long long iteration_ = 0, next_balance_ = 0;
+    long long iteration_ = 0, next_balance_, next_recondition_;
+    long long earlier_sweeps_ = 0;
+    std::optional<Reconditioning> reconditioning_;
     // By vertex: where the step started (u and Kᵀp), where it arrived (û), the anchor, ū.
     std::vector<double> point_, point_divergence_, arrival_, anchor_, anchor_divergence_, ubar_;
     std::vector<double> steps_;  // 1/s, or 1/(s S_i)

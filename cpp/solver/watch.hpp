@@ -35,6 +35,12 @@ class Watch {
         return expired_;
     }
 
+    // Seconds until the deadline, for those about to do what cannot be ended early.
+    double remaining() const {
+        if (deadline_ == Clock::time_point::max()) return std::numeric_limits<double>::infinity();
+        return std::chrono::duration<double>(deadline_ - Clock::now()).count();
+    }
+
   private:
     Clock::time_point deadline_ = Clock::time_point::max();
     Clock::time_point next_poll_ = Clock::time_point::min();
