@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import as_count, as_flag, as_real
+from graphtv._validate import as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
 from graphtv.solver.certificate import Certificate, Polish, certify
@@ -207,7 +207,7 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
     elif isinstance(warm_start, tuple) and len(warm_start) == 2:
         u, p = warm_start
     else:
-        raise ValueError(f"warm_start must be a Result or a pair (u, p), got {warm_start!r}")
+        raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
     try:
         u = to_core(problem._check(u, "u", problem.shape))
         p = to_core(problem._check(p, "p", problem.dual_shape))

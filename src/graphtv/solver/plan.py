@@ -39,12 +39,14 @@ def choose(problem: Problem, method: Any, preconditioner: Any, tolerance: float)
         obstacle = {"descent": no_descent, "exact": no_exact}.get(method, lambda _: None)(problem)
         if obstacle:
             raise ValueError(f"method must not be {method!r}: {obstacle}")
-    needs_forests = method in ("descent", "exact")
-    if needs_forests and preconditioner in ("none", "diagonal"):
+    needs_forests, name = method in ("descent", "exact"), preconditioner
+    if not isinstance(name, str):
+        name = ""  # an array would be compared entry by entry
+    if needs_forests and name in ("none", "diagonal"):
         raise ValueError(
             f"preconditioner must be made of forests for method {asked!r}, got {preconditioner!r}"
         )
-    if method == "exact" and preconditioner == "auto":
+    if method == "exact" and name == "auto":
         return Plan(method, None, reason, pdhg)  # whether forests are needed shows on the way
     made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha)
     return Plan(method, made, reason, pdhg)
