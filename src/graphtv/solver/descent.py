@@ -1,6 +1,8 @@
-"""Accelerated block descent over forests, for the squared loss with positive weights."""
+"""Accelerated descent for the squared loss with positive weights, over edges or over forests."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -11,42 +13,41 @@ from graphtv.problem import Problem
 from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
 
+LEAST_WEIGHT = 1e-3
+"""Vertices without data count as this part of the heaviest one, where descent is only a start."""
+
 _ONES = np.empty(0)
 """How the core is told that all vertices weigh 1."""
 
 
 class Descent:
-    """Block descent on every channel of a problem."""
+    """Descent on every channel of a problem: over forests, or edge by edge without a partition."""
 
     phase = ""
+    target = 0.0
+    preconditioner = None
 
     def __init__(
         self,
         problem: Problem,
-        partition: ForestPartition,
+        partition: ForestPartition | None,
         watch: _core.Watch,
         n_threads: int,
         start: Floats | None,
     ) -> None:
-        data = problem.data
-        assert isinstance(data, SquaredLoss)
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._n, self._m = problem.graph.n_vertices, problem.graph.n_edges
-        self._delta = problem.penalty.delta
-        signals = to_core(data.signal).reshape(-1, self._n)
-        weights = to_core(data.weights).reshape(-1, self._n)
-        self._channels: list[_core.BlockDescent] = []
-        self._scales: list[float] = []
-        forests: _core.Forests | None = None
-        for channel, (signal, c) in enumerate(zip(signals, weights, strict=True)):
-            if forests is None or not np.array_equal(c, weights[channel - 1]):
-                forests, vertex_weights, scale = _forests(problem, partition, c)
-            self._channels.append(_core.BlockDescent(forests, signal, vertex_weights))
-            self._scales.append(scale)
+        self._n_forests = 0 if partition is None else partition.n_forests
+        self._channels, self._scales = _channels(problem, partition)
+        data = problem.data
+        assert isinstance(data, SquaredLoss)
+        # Whether the descents' own dual value is the problem's.
+        self._knows_dual = problem.penalty.delta == 0.0 and bool((data.weights > 0.0).all())
         if start is not None:
             for descent, p in zip(self._channels, start.reshape(-1, self._m), strict=True):
                 descent.start_from(p)
-        self._n_forests = partition.n_forests
+        self.is_cheap = partition is None
+        self.is_final = False
         self.iterations = 0
         self.restarts = 0
 
@@ -60,10 +61,8 @@ class Descent:
         """The momentum β of the first channel."""
         return self._channels[0].momentum
 
-    @property
-    def is_final(self) -> bool:
-        """Whether another iteration would change nothing: one forest is solved in one step."""
-        return self.iterations > 0 and self._n_forests <= 1
+    def observe(self, relative_gap: float) -> None:
+        """Go on in any case."""
 
     def advance(self) -> None:
         """Do one iteration on every channel."""
@@ -72,17 +71,18 @@ class Descent:
                 return
             self.restarts += channel.restarted
         self.iterations += 1
+        self.is_final = self._n_forests == 1 or self._m == 0  # a forest is solved in one step
 
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the current point, to rounding."""
         primal = self._problem._primal(self.primal_point(), self._n_threads)
-        if self._delta > 0.0:
+        if not self._knows_dual:
             return primal, self._problem._dual(self.dual_point(), self._n_threads)
         values = (
             scale * channel.dual_value
             for scale, channel in zip(self._scales, self._channels, strict=True)
         )
-        return primal, sum(values)
+        return primal, math.fsum(values)
 
     def primal_point(self) -> Floats:
         """Return u."""
@@ -99,26 +99,44 @@ class Descent:
         return p.reshape(-1)
 
 
-def _forests(
-    problem: Problem, partition: ForestPartition, c: Floats
-) -> tuple[_core.Forests, Floats, float]:
-    """Return the forests for vertex weights c, these weights, and the scale of the objective.
+def _channels(
+    problem: Problem, partition: ForestPartition | None
+) -> tuple[list[_core.BlockDescent | _core.EdgeDescent], list[float]]:
+    """Return a descent per channel, and the scale of each one's objective.
 
     With one weight c for all vertices the objective is c times that of the weights ω/c and δ/c,
     which the faster solvers of plain chains take.
     """
-    graph, delta = problem.graph, problem.penalty.delta
-    scale = float(c[0]) if c.size and (c == c[0]).all() else 0.0
-    vertex_weights = c if scale == 0.0 else _ONES
-    scale = scale or 1.0
-    weights = graph.weights if scale == 1.0 else graph.weights / scale
-    forests = _core.Forests(
-        graph.n_vertices,
-        graph.edges,
-        weights,
-        partition.labels,
-        partition.n_forests,
-        delta / scale,
-        vertex_weights,
-    )
-    return forests, vertex_weights, scale
+    graph, data = problem.graph, problem.data
+    assert isinstance(data, SquaredLoss)
+    signals = to_core(data.signal).reshape(-1, graph.n_vertices)
+    weights = to_core(data.weights).reshape(-1, graph.n_vertices)
+    least = LEAST_WEIGHT * max(float(weights.max(initial=0.0)), np.finfo(float).tiny)
+    made: list[_core.BlockDescent | _core.EdgeDescent] = []
+    scales: list[float] = []
+    forests: _core.Forests | None = None
+    for channel, (signal, c) in enumerate(zip(signals, weights, strict=True)):
+        is_even = c.size == 0 or (c == c[0]).all()
+        scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0
+        vertex_weights = _ONES if is_even else np.where(c > 0.0, c, least)
+        edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
+        if partition is None:
+            made.append(
+                _core.EdgeDescent(
+                    graph.n_vertices, graph.edges, edge_weights, signal, vertex_weights
+                )
+            )
+        else:
+            if forests is None or not np.array_equal(c, weights[channel - 1]):
+                forests = _core.Forests(
+                    graph.n_vertices,
+                    graph.edges,
+                    edge_weights,
+                    partition.labels,
+                    partition.n_forests,
+                    problem.penalty.delta / scale,
+                    vertex_weights,
+                )
+            made.append(_core.BlockDescent(forests, signal, vertex_weights))
+        scales.append(scale)
+    return made, scales

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from graphtv._validate import Floats
+from graphtv.preconditioner import Preconditioner
 
 
 class Engine(Protocol):
@@ -33,6 +34,21 @@ class Engine(Protocol):
     @property
     def phase(self) -> str:
         """A word for the log when something other than an iteration was done, or nothing."""
+
+    @property
+    def preconditioner(self) -> Preconditioner | None:
+        """What the method has found for itself on the way."""
+
+    @property
+    def target(self) -> float:
+        """The relative gap at which the method changes its ways, or 0 if it never does."""
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether an iteration costs less than a look at the gap."""
+
+    def observe(self, relative_gap: float) -> None:
+        """Hear what gap has been proved after the last iteration."""
 
     def advance(self) -> None:
         """Do one iteration; return early, with a feasible point, when the watch expires."""

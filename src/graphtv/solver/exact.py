@@ -6,7 +6,8 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats
-from graphtv.problem import Problem, relative_gap
+from graphtv.preconditioner import Preconditioner
+from graphtv.problem import Problem
 from graphtv.solver.engine import Engine
 
 HANDOVER_GAP = 5e-4
@@ -23,11 +24,9 @@ class Exact:
         self._problem, self._start = problem, start
         self._watch, self._n_threads = watch, n_threads
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
-        self._next_look = 4
         self._hands_over = False
         self.iterations = 0
         self.is_final = False
-        self.phase = ""
 
     @property
     def sweeps(self) -> int:
@@ -44,13 +43,39 @@ class Exact:
         """Restarts of the start."""
         return self._start.restarts
 
+    @property
+    def preconditioner(self) -> Preconditioner | None:
+        """What the start has found for itself."""
+        return self._start.preconditioner
+
+    @property
+    def target(self) -> float:
+        """The gap at which the flows take over."""
+        return 0.0 if self._hands_over else HANDOVER_GAP
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether an iteration costs less than a look at the gap."""
+        return self._start.is_cheap
+
+    @property
+    def phase(self) -> str:
+        """What was done last, if not an iteration of the usual kind."""
+        return self._start.phase if self._point is None else "flows"
+
+    def observe(self, relative_gap: float) -> None:
+        """Hand over to the flows when the start is good enough."""
+        self._start.observe(relative_gap)
+        if relative_gap <= HANDOVER_GAP or self._start.iterations >= LONGEST_START:
+            self._hands_over = True
+
     def advance(self) -> None:
         """Do one iteration of the start, or all of the flows."""
         if self._hands_over:
             self._flow()
         else:
             self._start.advance()
-            self._hands_over = self._start_is_good_enough()
+            self._hands_over = self._start.is_final
         self.iterations += 1
 
     def evaluate(self) -> tuple[float, float]:
@@ -69,15 +94,6 @@ class Exact:
         """Return p, |p| ≤ 1."""
         return self._start.dual_point() if self._point is None else self._point[1]
 
-    def _start_is_good_enough(self) -> bool:
-        done = self._start.iterations
-        if self._start.is_final or done >= LONGEST_START:
-            return True
-        if done < self._next_look:
-            return False
-        self._next_look = done + max(2, done // 4)
-        return relative_gap(*self._start.evaluate()) <= HANDOVER_GAP
-
     def _flow(self) -> None:
         """Run the flows on every channel."""
         graph, term = self._problem.graph, self._problem.term
@@ -92,4 +108,3 @@ class Exact:
         with np.errstate(invalid="ignore"):
             p = np.clip(x / graph.weights, -1.0, 1.0).reshape(-1)
         self._point = u, p
-        self.phase = "flows"

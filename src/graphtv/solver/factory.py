@@ -3,44 +3,40 @@
 from __future__ import annotations
 
 from graphtv import _core
-from graphtv.preconditioner import Preconditioner, as_preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.descent import Descent
 from graphtv.solver.engine import Engine
-from graphtv.solver.exact import Exact
+from graphtv.solver.exact import HANDOVER_GAP, Exact
 from graphtv.solver.pdhg import Pdhg
-from graphtv.solver.plan import Plan, no_descent
+from graphtv.solver.plan import Plan
+from graphtv.solver.relay import Relay
 from graphtv.solver.threshold import Threshold, squared_problem
 from graphtv.terms import LinearBox
 
 
 def make_engine(
-    problem: Problem, plan: Plan, watch: _core.Watch, n_threads: int, warm: Certificate | None
-) -> Engine:
-    """Return the engine of a plan, at its start."""
-    if plan.method == "exact" and isinstance(problem.data, LinearBox):
-        inner = squared_problem(problem)
-        return Threshold(problem, make_engine(inner, plan, watch, n_threads, warm))
-    preconditioner = plan.preconditioner or as_preconditioner("auto", problem.graph)
-    wants_descent = plan.method == "descent" or (
-        plan.method == "exact" and no_descent(problem) is None
-    )
-    if wants_descent:
-        engine = _descent(problem, preconditioner, watch, n_threads, warm)
-    else:
-        start = None if warm is None else (warm.u, warm.p)
-        engine = Pdhg(problem, preconditioner, watch, n_threads, start, plan.pdhg)
-    return Exact(problem, engine, watch, n_threads) if plan.method == "exact" else engine
-
-
-def _descent(
     problem: Problem,
-    preconditioner: Preconditioner,
+    plan: Plan,
+    tolerance: float,
     watch: _core.Watch,
     n_threads: int,
     warm: Certificate | None,
 ) -> Engine:
-    assert preconditioner.partition is not None
-    start = None if warm is None else warm.p
-    return Descent(problem, preconditioner.partition, watch, n_threads, start)
+    """Return the engine of a plan, at its start."""
+    if plan.method == "exact" and isinstance(problem.data, LinearBox):
+        inner = squared_problem(problem)
+        return Threshold(problem, make_engine(inner, plan, tolerance, watch, n_threads, warm))
+    engine: Engine
+    preconditioner = plan.preconditioner
+    goal = HANDOVER_GAP if plan.method == "exact" else tolerance
+    p = None if warm is None else warm.p
+    if plan.start == "pdhg":
+        assert preconditioner is not None
+        start = None if warm is None else (warm.u, warm.p)
+        engine = Pdhg(problem, preconditioner, watch, n_threads, start, plan.pdhg)
+    elif preconditioner is None:
+        engine = Relay(problem, goal, watch, n_threads, p)
+    else:
+        engine = Descent(problem, preconditioner.partition, watch, n_threads, p)
+    return Exact(problem, engine, watch, n_threads) if plan.method == "exact" else engine

@@ -111,7 +111,7 @@ def solve(
 
     with _interrupting(watch):
         plan = choose(problem, method, preconditioner, tolerance)
-        engine = make_engine(problem, plan, watch, threads, warm)
+        engine = make_engine(problem, plan, limits.tolerance, watch, threads, warm)
         setup_time = time.perf_counter() - start
         log.header(**_facts(problem, plan, limits, tolerance))
         progress = Progress(limits, time.perf_counter())
@@ -126,7 +126,7 @@ def solve(
         status=status,
         tolerance=tolerance,
         method=plan.method,
-        preconditioner="none" if plan.preconditioner is None else plan.preconditioner.name,
+        preconditioner=_name(plan, engine),
         reason=plan.reason,
         iterations=engine.iterations,
         sweeps=engine.sweeps,
@@ -161,7 +161,8 @@ def _run(
         if status is not None or engine.is_final or progress.is_due(engine.iterations):
             record = progress.record(engine.iterations, engine.sweeps, *engine.evaluate())
             candidate = None
-            if status is None and polish.is_due(record, tolerance):
+            target = max(tolerance, engine.target)
+            if status is None and polish.is_due(record, target):
                 candidate = polish(engine)
             elif status is not None or engine.is_final or record.relative_gap <= tolerance:
                 points = engine.primal_point(), engine.dual_point()
@@ -171,6 +172,8 @@ def _run(
             ):
                 best = candidate
                 record = progress.improve(best.primal, best.dual)
+            engine.observe(record.relative_gap)
+            progress.plan_next(max(tolerance, engine.target), engine.is_cheap)
             log.row(record, engine.step_size, engine.restarts, engine.phase)
             if callback is not None and callback(_info(record, engine, problem)) is True:
                 watch.interrupt()
@@ -180,6 +183,12 @@ def _run(
                 status = status or "stalled"
     assert best is not None
     return status, best
+
+
+def _name(plan: Plan, engine: Engine) -> str:
+    """Return the name of the preconditioner that was used in the end."""
+    made = plan.preconditioner or engine.preconditioner
+    return "none" if made is None else made.name
 
 
 @contextmanager

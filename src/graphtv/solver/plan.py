@@ -20,9 +20,13 @@ EXACT_BELOW = 2e-4
 
 @dataclass(frozen=True)
 class Plan:
-    """What is going to be done."""
+    """What is going to be done.
+
+    Without a preconditioner, descent begins over edges, and finds forests when it needs them.
+    """
 
     method: str
+    start: str  # descent or pdhg: the method, or what comes before the flows
     preconditioner: Preconditioner | None
     reason: str
     pdhg: PDHG
@@ -39,17 +43,30 @@ def choose(problem: Problem, method: Any, preconditioner: Any, tolerance: float)
         obstacle = {"descent": no_descent, "exact": no_exact}.get(method, lambda _: None)(problem)
         if obstacle:
             raise ValueError(f"method must not be {method!r}: {obstacle}")
-    needs_forests, name = method in ("descent", "exact"), preconditioner
-    if not isinstance(name, str):
-        name = ""  # an array would be compared entry by entry
-    if needs_forests and name in ("none", "diagonal"):
+    by_edges = isinstance(preconditioner, str) and preconditioner in ("none", "diagonal")
+    if by_edges and method != "pdhg":
         raise ValueError(
             f"preconditioner must be made of forests for method {asked!r}, got {preconditioner!r}"
         )
-    if method == "exact" and name == "auto":
-        return Plan(method, None, reason, pdhg)  # whether forests are needed shows on the way
+    is_quadratic = isinstance(problem.data, SquaredLoss | LinearBox)
+    start = "descent" if method != "pdhg" and is_quadratic else "pdhg"
+    if start == "descent" and _begins_with_edges(problem, asked, preconditioner):
+        return Plan(method, start, None, reason, pdhg)
     made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha)
-    return Plan(method, made, reason, pdhg)
+    return Plan(method, start, made, reason, pdhg)
+
+
+def _begins_with_edges(problem: Problem, asked: str, preconditioner: Any) -> bool:
+    """Whether to try without forests first; on grids and trees they cost nothing."""
+    graph = problem.graph
+    return (
+        isinstance(preconditioner, str)
+        and preconditioner == "auto"
+        and asked != "descent"
+        and graph._grid is None
+        and graph.n_edges >= graph.n_vertices
+        and isinstance(problem.penalty, TotalVariation)
+    )
 
 
 def _choose_method(problem: Problem, preconditioner: Any, tolerance: float) -> tuple[str, str]:

@@ -82,13 +82,17 @@ class Progress:
         return iteration >= min(self._next, self.limits.max_iterations)
 
     def record(self, iteration: int, sweeps: int, primal: float, dual: float) -> Record:
-        """Take down what the gap is now, and plan when to look again."""
+        """Take down what the gap is now."""
         record = Record(iteration, sweeps, self.elapsed, primal, dual, relative_gap(primal, dual))
         self.records.append(record)
         if record.relative_gap < 0.99 * self._best:
             self._best, self._best_iteration = record.relative_gap, iteration
-        self._next = iteration + self._stride()
         return record
+
+    def plan_next(self, target: float, is_cheap: bool) -> None:
+        """Plan when to look again, on the way to the gap `target`."""
+        iteration = self.records[-1].iteration
+        self._next = iteration + (max(4, iteration) if is_cheap else self._stride(target))
 
     def improve(self, primal: float, dual: float) -> Record:
         """Put better values, found from the same iterate, into the last record."""
@@ -99,12 +103,12 @@ class Progress:
         self.records.append(last._replace(primal=primal, dual=dual, relative_gap=gap))
         return self.records[-1]
 
-    def _stride(self) -> int:
+    def _stride(self, target: float) -> int:
         """Most of the way to the tolerance, as the last records foretell it.
 
         An overshoot by an eighth costs no more than looking all the time would.
         """
-        target = max(self.limits.tolerance, 1e-16)
+        target = max(target, 1e-16)
         last = self.records[-1]
         earlier = next(
             (r for r in reversed(self.records) if 2 * r.iteration <= last.iteration), None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphtv._validate import Floats
+from graphtv.preconditioner import Preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.engine import Engine
 from graphtv.terms import LinearBox, SquaredLoss
@@ -60,6 +61,25 @@ class Threshold:
     def phase(self) -> str:
         """What the inner method did last."""
         return self._inner.phase
+
+    @property
+    def preconditioner(self) -> Preconditioner | None:
+        """What the inner method has found for itself."""
+        return self._inner.preconditioner
+
+    @property
+    def target(self) -> float:
+        """The gap at which the inner method changes its ways."""
+        return self._inner.target
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether an iteration costs less than a look at the gap."""
+        return self._inner.is_cheap
+
+    def observe(self, relative_gap: float) -> None:
+        """Tell the inner method."""
+        self._inner.observe(relative_gap)
 
     def advance(self) -> None:
         """Do one iteration of the inner method."""

@@ -1,0 +1,121 @@
+"""Descent over edges as long as it gets ahead, then over forests.
+
+Edges need no decomposition, which costs as much as some seventy iterations over them. Where the
+pieces of the solution are small they are all it takes; where information has far to travel the gap
+falls slowly, and forests take over from the point reached.
+"""
+
+from __future__ import annotations
+
+import math
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.preconditioner import Preconditioner, as_preconditioner
+from graphtv.problem import Problem
+from graphtv.solver.descent import Descent
+
+PATIENCE = 150
+"""Forests take over when edges would need more further iterations than this."""
+
+FIRST_DOUBT = 16
+"""Iterations before the future is foretold from the past."""
+
+
+class Relay:
+    """Two descents one after the other."""
+
+    target = 0.0
+    is_final = False
+
+    def __init__(
+        self,
+        problem: Problem,
+        goal: float,
+        watch: _core.Watch,
+        n_threads: int,
+        start: Floats | None,
+    ) -> None:
+        self._problem, self._goal, self._watch, self._n_threads = problem, goal, watch, n_threads
+        self._descent = Descent(problem, None, watch, n_threads, start)
+        self._past: list[tuple[int, float]] = []  # iterations and gaps over edges
+        self._edge_iterations = 0  # once forests have taken over
+        self._edge_restarts = 0
+        self.preconditioner: Preconditioner | None = None
+        self.phase = "edges"
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done."""
+        return self._edge_iterations + self._descent.iterations
+
+    @property
+    def sweeps(self) -> int:
+        """Steps through a whole forest done."""
+        return self._descent.sweeps
+
+    @property
+    def step_size(self) -> float:
+        """The momentum β of the first channel."""
+        return self._descent.step_size
+
+    @property
+    def restarts(self) -> int:
+        """Restarts so far."""
+        return self._edge_restarts + self._descent.restarts
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether an iteration costs less than a look at the gap."""
+        return self._descent.is_cheap
+
+    def observe(self, relative_gap: float) -> None:
+        """Judge whether edges get ahead."""
+        if self.preconditioner is None:
+            self._past.append((self.iterations, relative_gap))
+            if self._edges_are_slow():
+                self._take_forests()
+
+    def advance(self) -> None:
+        """Do one iteration."""
+        self._descent.advance()
+
+    def evaluate(self) -> tuple[float, float]:
+        """Return primal and dual objective of the current point, to rounding."""
+        return self._descent.evaluate()
+
+    def primal_point(self) -> Floats:
+        """Return u."""
+        return self._descent.primal_point()
+
+    def dual_point(self) -> Floats:
+        """Return p, |p| ≤ 1."""
+        return self._descent.dual_point()
+
+    def _edges_are_slow(self) -> bool:
+        """Whether the gap, as a power of the iterations since half of them, falls too slowly."""
+        now, gap = self._past[-1]
+        if now < FIRST_DOUBT or gap <= self._goal:
+            return False
+        earlier = next(((k, g) for k, g in reversed(self._past) if 2 * k <= now), None)
+        if earlier is None:
+            return False
+        before, old_gap = earlier
+        if not gap < old_gap < math.inf:
+            return True
+        exponent = math.log(old_gap / gap) / math.log(now / before)
+        ahead = math.log(gap / max(self._goal, 1e-16)) / exponent
+        return now * math.expm1(min(ahead, 50.0)) > PATIENCE
+
+    def _take_forests(self) -> None:
+        self.preconditioner = as_preconditioner("auto", self._problem.graph)
+        edges = self._descent
+        self._descent = Descent(
+            self._problem,
+            self.preconditioner.partition,
+            self._watch,
+            self._n_threads,
+            edges.dual_point(),
+        )
+        self._edge_iterations, self._edge_restarts = edges.iterations, edges.restarts
+        self.phase = ""
