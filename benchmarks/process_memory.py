@@ -6,6 +6,7 @@ import ctypes
 import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 
@@ -30,6 +31,12 @@ def in_child(target: Callable[..., None], *arguments: Any) -> Any:
     queue = context.Queue()
     child = context.Process(target=target, args=(*arguments, queue))
     child.start()
-    result = queue.get()
+    while True:
+        try:
+            result = queue.get(timeout=0.2)
+            break
+        except Empty:
+            if not child.is_alive() and queue.empty():
+                raise RuntimeError("the measured process ended without an answer") from None
     child.join()
     return result

@@ -39,10 +39,13 @@ def peers(instance: Instance) -> list[Peer]:
             iterated("prox_tv weighted dr", lambda n: prox_tv.tv1w_2d(image, down, along, n)),
         ]
     axes = list(range(1, image.ndim + 1))  # a list: of an array tvgen takes the bytes as doubles
-    norms, weights = np.ones(image.ndim), np.full(image.ndim, weight)
-    return [
-        iterated("prox_tv tvgen", lambda n: prox_tv.tvgen(image, weights, axes, norms, 1, n)),
-    ]
+
+    def general(n: int) -> Any:
+        # Weights are made for every call: tvgen overwrites them.
+        weights, norms = np.full(image.ndim, weight), np.ones(image.ndim)
+        return prox_tv.tvgen(image, weights, axes, norms, 1, n)
+
+    return [iterated("prox_tv tvgen", general)]
 
 
 def iterated(name: str, call: Callable[[int], Any]) -> Peer:

@@ -146,11 +146,13 @@ def compete(instance: Instance, arguments: argparse.Namespace, settings: Setting
         how = {"method": arguments.method}
         known = ours(instance, accuracies, time_limit=arguments.budget, **how)
         enter(OURS, known, lambda accuracy: lambda: solve(instance, accuracy, **how))
+    content: set[str] = set()  # those that reach every accuracy, and their dearer variants
     wanted = [name.lower() for name in arguments.peers]
     for peer in (peer for module in MODULES for peer in module.peers(instance)):
         if wanted and not any(name in peer.name.lower() for name in wanted):
             continue
-        if len(rows.get(peer.rescues, {"time": ()})["time"]) == len(accuracies):
+        if peer.rescues in content:
+            content.add(peer.name)
             continue
         rows[peer.name] = {"time": {}, "note": peer.missing or peer.note}
         if peer.run is None:
@@ -160,6 +162,8 @@ def compete(instance: Instance, arguments: argparse.Namespace, settings: Setting
             key, lambda p=peer: search(p, instance, best, accuracies, arguments.budget)
         )
         enter(peer.name, known, lambda setting, p=peer: contestant(p, setting))
+        if len(rows[peer.name]["time"]) == len(accuracies):
+            content.add(peer.name)
     times = race(runs, turns=arguments.turns)
     for row in rows.values():
         row["setting"] = {accuracy: entry[1] for accuracy, entry in row["time"].items()}

@@ -34,9 +34,7 @@ FIELDS = (
 )
 
 
-def instances(
-    quick: bool, largest_side: int, most_edges: int
-) -> Iterator[tuple[str, int, Instance]]:
+def instances(quick: bool, most_side: int, most_edges: int) -> Iterator[tuple[str, int, Instance]]:
     """Yield the kind, the number of elements (vertices of grids, edges of graphs), the instance."""
     for side in (16, 32) if quick else (128, 256, 512, 1024, 2048, 4096):
         if side <= most_side:

@@ -10,5 +10,6 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_solver(m);
     graphtv::bindings::bind_terms(m);
     graphtv::bindings::bind_pdhg(m);
+    graphtv::bindings::bind_exact(m);
     graphtv::bindings::bind_objective(m);
 }

@@ -42,11 +42,11 @@ inline Interval signal_range(std::size_t n, const Entries& signal, const Entries
     return range.lower <= range.upper ? range : Interval{0.0, 0.0};
 }
 
-// weight · (u - f), halfway between v and f by the step: v/(1+a) + f·a/(1+a), free of cancellation
-// that is not in the data.
+// (v + a f)/(1 + a), as a step from the heavier of the two towards the other: free of cancellation
+// that is not in the data, and of equal numbers the mean is that number to the bit. Problems whose
+// minimum is 0 rest on this, as no relative gap forgives a last bit there.
 inline double weighted_mean(double v, double f, double a) {
-    const double share = 1.0 / (1.0 + a);
-    return v * share + f * (a * share);
+    return a > 1.0 ? f + (v - f) / (1.0 + a) : v + (f - v) * (a / (1.0 + a));
 }
 
 template <class Term, class Base>

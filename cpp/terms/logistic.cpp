@@ -7,14 +7,17 @@ namespace graphtv {
 double logistic_prox(double w, double a) {
     double low = w;
     double high = std::min(w + a, std::max(w, 0.0) + std::log1p(a));
-    double x = high;
+    // The first step is taken from w: nearly exact for small a; cut off for large a.
+    const double first = 1.0 / (1.0 + std::exp(w));
+    double x = std::min(w + a * first / (1.0 + a * first * (1.0 - first)), high);
     for (int round = 0; round < 200; ++round) {
         const double share = 1.0 / (1.0 + std::exp(x));
         const double rise = x - w - a * share;
         if (rise == 0.0) break;
         (rise > 0.0 ? high : low) = x;
         double next = x - rise / (1.0 + a * share * (1.0 - share));
-        if (std::abs(next - x) <= 2e-16 * std::abs(x)) return next;
+        // |φ''| ≤ φ', so that the next error is at most the square of this step.
+        if (std::abs(next - x) <= 1e-8 * std::min(1.0, std::abs(x))) return next;
         if (!(next > low && next < high)) next = low + 0.5 * (high - low);
         if (next == low || next == high) break;  // neighbouring numbers
         x = next;

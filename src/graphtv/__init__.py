@@ -9,7 +9,7 @@ from graphtv.grid import GridStructure, grid_graph, recognize_grid
 from graphtv.neighbours import knn_graph
 from graphtv.problem import Problem
 from graphtv.result import Result
-from graphtv.solver import solve
+from graphtv.solver import PDHG, solve
 from graphtv.terms import (
     AbsoluteLoss,
     DataTerm,
@@ -24,6 +24,7 @@ from graphtv.terms import (
 )
 
 __all__ = [
+    "PDHG",
     "AbsoluteLoss",
     "DataTerm",
     "EntropicSimplex",

@@ -145,6 +145,12 @@ def describe(index: tuple[int, ...]) -> str:
     return f"index {index[0] if len(index) == 1 else index}" if index else "the scalar"
 
 
+def brief(value: Any) -> str:
+    """Return the representation of a value, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Return `values` as an array of whatever type and shape it has."""
     if np.ma.is_masked(values):

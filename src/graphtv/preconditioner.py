@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from graphtv._validate import as_real
+from graphtv._validate import as_real, brief
 from graphtv.decomposition import METHODS, ForestPartition, decompose
 from graphtv.graph import Graph
 
@@ -122,7 +122,7 @@ def as_preconditioner(preconditioner: Any, graph: Graph, *, alpha: float = 1.0) 
     else:
         raise ValueError(
             f"preconditioner must be one of {', '.join(NAMES)} or a ForestPartition,"
-            f" got {preconditioner!r}"
+            f" got {brief(preconditioner)}"
         )
     return Preconditioner(graph, partition.method, partition, None, partition.reason)
 

@@ -136,6 +136,9 @@ class Problem:
             raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
         return array
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._graph, self._data, self._penalty)
+
     def __repr__(self) -> str:
         return f"Problem({self._graph!r}, {self._data!r}, {self._penalty!r})"
 

@@ -284,7 +284,8 @@ def _penalty(x: Decimal, delta: Decimal) -> Decimal:
 
 def _columns(values: Any) -> list[list[float]]:
     array = np.asarray(values, dtype=np.float64)
-    return [[float(x) for x in column] for column in array.reshape(len(array), -1).T]
+    columns = array[:, None] if array.ndim == 1 else array
+    return [[float(x) for x in column] for column in columns.T]
 
 
 def _points(columns: Iterable[Any]) -> list[tuple[Any, ...]]:

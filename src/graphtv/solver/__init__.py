@@ -1,9 +1,11 @@
 """The solver: one loop, and the methods it drives.
 
-`plan` chooses a method, `descent`, `pdhg` and `exact` are the methods, `progress` judges when to
-end, `log` tells, `loop` is the loop.
+`plan` chooses a method, `factory` makes its `engine`; `descent`, `pdhg`, `exact` and `threshold`
+are the engines; `certificate` proves, `progress` judges when to end, `log` tells, and `loop` is the
+loop.
 """
 
 from graphtv.solver.loop import solve
+from graphtv.solver.options import PDHG
 
-__all__ = ["solve"]
+__all__ = ["PDHG", "solve"]

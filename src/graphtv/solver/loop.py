@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import as_choice, as_count, as_flag, as_real
+from graphtv._validate import as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
 from graphtv.solver.certificate import Certificate, Polish, certify
-from graphtv.solver.descent import Descent
 from graphtv.solver.engine import Engine
+from graphtv.solver.factory import make_engine
 from graphtv.solver.log import Log
-from graphtv.solver.pdhg import Pdhg
-from graphtv.solver.plan import METHODS, Plan, choose
+from graphtv.solver.options import PDHG
+from graphtv.solver.plan import Plan, choose
 from graphtv.solver.progress import Info, Limits, Progress
 from graphtv.terms._arrays import from_core, to_core
 
@@ -35,7 +35,7 @@ def solve(
     problem: Problem,
     *,
     preconditioner: Any = "auto",
-    method: str = "auto",
+    method: str | PDHG = "auto",
     tol: float = 1e-6,
     max_iterations: int = 100_000,
     time_limit: float | None = None,
@@ -57,7 +57,7 @@ def solve(
         ``pdhg``: the paper's primal-dual method [1]_, for every problem. ``descent``: accelerated
         block descent over forests, for the squared loss. ``exact``: a few iterations of one of
         these, then maximum flows; for smooth losses and total variation. ``auto``: the cheapest
-        way to `tol`.
+        way to `tol`. A `PDHG` object is ``pdhg`` with settings of one's own.
     tol : float
         Relative gap (primal - dual) / max(|primal|, |dual|) to prove. 0 asks for the exact answer,
         which means a gap of at most 1e-12.
@@ -98,7 +98,6 @@ def solve(
     start = time.perf_counter()
     if not isinstance(problem, Problem):
         raise ValueError(f"problem must be a Problem, got {problem!r}")
-    as_choice(method, "method", METHODS)
     tolerance = as_real(tol, "tol", minimum=0.0)
     limit = as_count(max_iterations, "max_iterations")
     seconds = math.inf if time_limit is None else as_real(time_limit, "time_limit", minimum=0.0)
@@ -112,7 +111,7 @@ def solve(
 
     with _interrupting(watch):
         plan = choose(problem, method, preconditioner, tolerance)
-        engine = _engine(problem, plan, watch, threads, warm)
+        engine = make_engine(problem, plan, watch, threads, warm)
         setup_time = time.perf_counter() - start
         log.header(**_facts(problem, plan, limits, tolerance))
         progress = Progress(limits, time.perf_counter())
@@ -183,27 +182,6 @@ def _run(
     return status, best
 
 
-def _engine(
-    problem: Problem, plan: Plan, watch: _core.Watch, n_threads: int, warm: Certificate | None
-) -> Engine:
-    if plan.method == "descent":
-        assert plan.preconditioner is not None
-        assert plan.preconditioner.partition is not None
-        start = None if warm is None else warm.p
-        return Descent(problem, plan.preconditioner.partition, watch, n_threads, start)
-    assert plan.preconditioner is not None
-    gamma = problem.term.strong_convexity
-    return Pdhg(
-        problem,
-        plan.preconditioner,
-        watch,
-        n_threads,
-        None if warm is None else (warm.u, warm.p),
-        scheme="balanced" if gamma > 0.0 else "restarted",
-        gamma=gamma,
-    )
-
-
 @contextmanager
 def _interrupting(watch: _core.Watch) -> Iterator[None]:
     """Let Ctrl-C set the watch off, unless somebody else handles it or this is no main thread."""
@@ -229,7 +207,7 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
     elif isinstance(warm_start, tuple) and len(warm_start) == 2:
         u, p = warm_start
     else:
-        raise ValueError(f"warm_start must be a Result or a pair (u, p), got {warm_start!r}")
+        raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
     try:
         u = to_core(problem._check(u, "u", problem.shape))
         p = to_core(problem._check(p, "p", problem.dual_shape))

@@ -10,6 +10,7 @@ from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.preconditioner import Preconditioner
 from graphtv.problem import Problem
+from graphtv.solver.options import PDHG
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
 
@@ -31,9 +32,7 @@ class Pdhg:
         watch: _core.Watch,
         n_threads: int,
         start: tuple[Floats, Floats] | None,
-        *,
-        scheme: str,
-        gamma: float,
+        options: PDHG,
     ) -> None:
         graph, delta, partition = problem.graph, problem.penalty.delta, preconditioner.partition
         self._watch = watch
@@ -50,6 +49,10 @@ class Pdhg:
                 delta,
                 _NO_VERTEX_WEIGHTS,
             )
+        gamma = problem.term.strong_convexity if options.gamma is None else options.gamma
+        scheme = options.scheme
+        if scheme == "auto":
+            scheme = "balanced" if gamma > 0.0 else "restarted"
         self._core = _core.Pdhg(
             graph.n_vertices,
             graph.edges,
@@ -59,9 +62,9 @@ class Pdhg:
             forests,
             preconditioner.alpha,
             scheme,
-            0.0,
-            0.0,
-            1.0,
+            options.primal_step or 0.0,
+            options.dual_step or 0.0,
+            options.primal_weight,
             gamma,
             n_threads,
             # Chains are so much faster than trees that they win with more iterations.

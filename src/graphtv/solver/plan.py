@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphtv import _core
+from graphtv._validate import as_choice
 from graphtv.preconditioner import Preconditioner, as_preconditioner
 from graphtv.problem import Problem
+from graphtv.solver.options import PDHG
 from graphtv.terms import LinearBox, SquaredLoss, TotalVariation
 
 METHODS = ("auto", "pdhg", "descent", "exact")
@@ -23,42 +25,46 @@ class Plan:
     method: str
     preconditioner: Preconditioner | None
     reason: str
+    pdhg: PDHG
 
 
-def choose(problem: Problem, method: str, preconditioner: Any, tolerance: float) -> Plan:
+def choose(problem: Problem, method: Any, preconditioner: Any, tolerance: float) -> Plan:
     """Return the plan for a request; raise where the mathematics does not allow it."""
-    asked = method
+    pdhg = method if isinstance(method, PDHG) else PDHG()
+    method = asked = "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS)
     if method == "auto":
         method, reason = _choose_method(problem, preconditioner, tolerance)
     else:
         reason = "asked for"
-        obstacle = {"descent": _no_descent, "exact": _no_exact}.get(method, lambda _: None)(problem)
+        obstacle = {"descent": no_descent, "exact": no_exact}.get(method, lambda _: None)(problem)
         if obstacle:
             raise ValueError(f"method must not be {method!r}: {obstacle}")
-    needs_forests = method in ("descent", "exact")
-    if needs_forests and preconditioner in ("none", "diagonal"):
+    needs_forests, name = method in ("descent", "exact"), preconditioner
+    if not isinstance(name, str):
+        name = ""  # an array would be compared entry by entry
+    if needs_forests and name in ("none", "diagonal"):
         raise ValueError(
             f"preconditioner must be made of forests for method {asked!r}, got {preconditioner!r}"
         )
-    if method == "exact" and preconditioner == "auto":
-        return Plan(method, None, reason)  # whether forests are needed shows on the way
-    made = as_preconditioner(preconditioner, problem.graph)
-    return Plan(method, made, reason)
+    if method == "exact" and name == "auto":
+        return Plan(method, None, reason, pdhg)  # whether forests are needed shows on the way
+    made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha)
+    return Plan(method, made, reason, pdhg)
 
 
 def _choose_method(problem: Problem, preconditioner: Any, tolerance: float) -> tuple[str, str]:
     by_edges = isinstance(preconditioner, str) and preconditioner in ("none", "diagonal")
     if by_edges:
         return "pdhg", f"preconditioner {preconditioner} is for PDHG alone"
-    no_exact, no_descent = _no_exact(problem), _no_descent(problem)
-    if no_exact is None and (tolerance < EXACT_BELOW or no_descent):
+    not_exact, not_descent = no_exact(problem), no_descent(problem)
+    if not_exact is None and (tolerance < EXACT_BELOW or not_descent):
         return "exact", "flows are the cheapest way to high accuracy"
-    if no_descent is None:
+    if not_descent is None:
         return "descent", "the data term is quadratic"
-    return "pdhg", no_descent
+    return "pdhg", not_descent
 
 
-def _no_descent(problem: Problem) -> str | None:
+def no_descent(problem: Problem) -> str | None:
     """Return why block descent cannot solve the problem, or None."""
     data = problem.data
     if not isinstance(data, SquaredLoss):
@@ -68,16 +74,15 @@ def _no_descent(problem: Problem) -> str | None:
     return None
 
 
-def _no_exact(problem: Problem) -> str | None:
+def no_exact(problem: Problem) -> str | None:
     """Return why flows cannot solve the problem, or None."""
     data = problem.data
     if not isinstance(problem.penalty, TotalVariation):
         return f"flows need TotalVariation, got {problem.penalty!r}"
     if isinstance(data, LinearBox):
-        if data.lower.size and (
-            (data.lower != data.lower.flat[0]).any() or (data.upper != data.upper.flat[0]).any()
-        ):
-            return "flows need the same bounds at all vertices"
+        for bound in (data.lower, data.upper):
+            if bound.size and (bound != bound.flat[0]).any():
+                return "flows need the same bounds at all vertices"
         return None
     if not isinstance(problem.term, _core.SmoothTerm):
         return f"flows need a smooth separable data term, got {type(data).__name__}"

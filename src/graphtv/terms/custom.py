@@ -13,6 +13,9 @@ from graphtv.terms._arrays import from_core, to_core
 
 __all__ = ["DataTerm"]
 
+LONGEST_STEP = 1e30
+"""Solvers start with a next to infinite step; a user's formula may take powers of what it gets."""
+
 
 @runtime_checkable
 class DataTerm(Protocol):
@@ -83,6 +86,7 @@ class _Adapter:
         return _as_objective(self._data.conjugate(from_core(s, self._shape)), "conjugate")
 
     def prox(self, v: Floats, steps: Floats) -> Floats:
+        steps = np.minimum(steps, LONGEST_STEP)
         step: Any = steps.reshape(-1, *(1 for _ in self._shape[1:]))
         if steps.size == 1:
             step = float(steps[0])

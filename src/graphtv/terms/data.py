@@ -97,9 +97,16 @@ class _CoreTerm:
             raise ValueError(f"{name} must have shape {self._shape}, got {array.shape}")
         return array
 
+    def _arguments(self) -> tuple[Any, ...]:
+        """Return what makes an equal term."""
+        raise NotImplementedError
+
     def _describe(self) -> str:
         """Return the arguments for the representation."""
         raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._describe()})"
@@ -123,6 +130,9 @@ class _WeightedLoss(_CoreTerm):
     def weights(self) -> Floats:
         """The weights c of the shape of the signal, read-only; 0 where there is no data."""
         return spread(self._given_weights, self._shape)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self._data, self._given_weights
 
     def _describe(self) -> str:
         given = self._given_weights
@@ -211,6 +221,9 @@ class HuberLoss(_WeightedLoss):
     def delta(self) -> float:
         """The width δ of the quadratic zone."""
         return self._delta
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self._data, self._delta, self._given_weights
 
     def _describe(self) -> str:
         return f"{super()._describe()}, delta={self._delta:g}"
@@ -328,6 +341,9 @@ class LinearBox(_CoreTerm):
         """The upper end of each entry's box, read-only."""
         return spread(self._upper, self._shape)
 
+    def _arguments(self) -> tuple[Any, ...]:
+        return self._cost, self._lower, self._upper
+
     def _describe(self) -> str:
         ends = (
             f"{name}={float(end):g}" if end.ndim == 0 else f"{name}=shape {end.shape}"
@@ -369,6 +385,9 @@ class EntropicSimplex(_CoreTerm):
     def epsilon(self) -> float:
         """The factor ε of the entropy."""
         return self._epsilon
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self._cost, self._epsilon
 
     def _describe(self) -> str:
         return f"shape {self._shape}, epsilon={self._epsilon:g}"

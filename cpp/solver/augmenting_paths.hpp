@@ -1,0 +1,46 @@
+// Maximum flow from excess to deficit inside one component by augmenting paths:
+// Y. Boykov and V. Kolmogorov, An experimental comparison of min-cut/max-flow algorithms for energy
+// minimization in vision, PAMI 2004.
+//
+// Departure: there are no terminals. Every vertex with excess is a root of the source tree, every
+// vertex with a deficit one of the sink tree; flow already there is kept. A search goes on at the
+// arc where its last path was found.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "solver/flow_state.hpp"
+#include "solver/pulse.hpp"
+
+namespace graphtv {
+
+class AugmentingPaths {
+  public:
+    // On return `side` tells the search trees: source (all that excess can reach), sink (all that
+    // can reach a deficit), free (the rest). False if it ended early; the flow is feasible anyway.
+    bool run(FlowState& state, const Component& component, Pulse& pulse);
+
+    std::int64_t n_paths = 0, path_arcs = 0;
+
+  private:
+    void activate(Vertex v);
+    Vertex next_active();
+    void start(const Component& component);
+    bool grow(Vertex v, Pulse& pulse);
+    void augment(Vertex v, ArcIndex bridge);
+    template <Side side>
+    void adopt(Vertex v);
+    template <Side side>
+    std::uint32_t distance_to_root(Vertex v);
+    void orphan(Vertex v);
+
+    FlowState* state_ = nullptr;
+    double tolerance_ = 0.0, capacity_tolerance_ = 0.0;
+    std::uint32_t time_ = 0;
+    Vertex first_active_ = no_vertex, last_active_ = no_vertex;
+    std::vector<Vertex> orphans_;
+    std::size_t next_orphan_ = 0;
+};
+
+}  // namespace graphtv

@@ -1,0 +1,136 @@
+#include "solver/component_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "solver/components.hpp"
+#include "terms/sum.hpp"
+
+namespace graphtv {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+bool ComponentSolver::solve(FlowTask& task, const Component& component) {
+    stack_.assign(1, component);
+    while (!stack_.empty()) {
+        Component part = stack_.back();
+        stack_.pop_back();
+        ++n_components;
+        prepare(task, part);
+        if (part.size() > 1) {
+            tree_push(task.state, part);
+            if (!waves_.run(task.state, part, pulse_)) return false;
+            if (!paths_.run(task.state, part, pulse_)) return false;
+            if (split(task, part)) continue;
+        }
+        finish(task, part);
+        if (pulse_.beat(static_cast<unsigned>(std::min<std::size_t>(8 * part.size(), 1U << 30))))
+            return false;
+    }
+    return true;
+}
+
+// The value m of the component, and the excess -G_v'(m) - (Kᵀp)_v of its vertices.
+void ComponentSolver::prepare(FlowTask& task, Component& component) {
+    FlowState& state = task.state;
+    const auto vertices = component.vertices(state);
+    CompensatedSum slope;
+    for (const Vertex v : vertices) slope.add(state.e(v));
+    const double m = task.loss.minimizer(vertices, slope.value(), names_);
+    if (component.is_part) choose_flow(task, component, m);
+
+    // Excess that the rounding of m, of the derivatives and of the flow can make is none.
+    const double beside = m + 8.0 * epsilon * std::abs(m);
+    double scale = 0.0, noise = 0.0;
+    for (const Vertex v : vertices) {
+        const double g = task.loss.derivative(v, m), y = state.e(v);
+        scale = std::max({scale, std::abs(g), std::abs(y)});
+        noise = std::max(noise, std::abs(task.loss.derivative(v, beside) - g));
+        state.e(v) = -g - y;
+        task.u[at(v)] = m;
+    }
+    component.tolerance = std::max(1e-13 * scale, noise);
+    component.capacity_tolerance = task.capacity_tolerance;
+}
+
+// A part inherits the flow that pressed its parent's excess against the new cut. The flow of the
+// start, with the cut edges saturated, is often nearer to balance: then go back to it.
+void ComponentSolver::choose_flow(FlowTask& task, const Component& component, double m) {
+    FlowState& state = task.state;
+    const auto vertices = component.vertices(state);
+    double inherited = 0.0, remembered = 0.0;
+    for (const Vertex v : vertices) {
+        const double g = task.loss.derivative(v, m);
+        inherited += std::abs(g + state.e(v));
+        remembered += std::abs(g + state.network.remembered_outflow(v));
+    }
+    if (!(remembered < inherited)) return;
+    for (const Vertex v : vertices) state.network.restore(v);
+    for (const Vertex v : vertices) state.e(v) = state.network.outflows(v).total;
+}
+
+// Cuts the component along its search trees: above, the source tree; below, the sink tree; the rest
+// is final between them. False if there is nothing to cut.
+bool ComponentSolver::split(FlowTask& task, const Component& component) {
+    FlowState& state = task.state;
+    FlowNetwork& network = state.network;
+    const auto vertices = component.vertices(state);
+    std::size_t n_source = 0, n_sink = 0;
+    for (const Vertex v : vertices) {
+        n_source += state.at(v) == Side::source;
+        n_sink += state.at(v) == Side::sink;
+    }
+    // Excess without deficit is rounding, or the pressure against the end of the domain.
+    if (n_source == 0 || n_sink == 0) return false;
+    ++n_splits;
+    const std::size_t first_final = component.begin + n_source + n_sink;
+    std::size_t source = component.begin, sink = source + n_source, final = first_final;
+    for (const Vertex v : vertices) {
+        const Side side = state.at(v);
+        if (side == Side::free) {
+            state.spare[final++] = v;
+            continue;
+        }
+        state.spare[side == Side::source ? source++ : sink++] = v;
+        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
+            if (network[a].closed()) continue;
+            const Vertex w = network[a].to;
+            if (state.at(w) == side) continue;
+            const double pushed =
+                side == Side::source ? network.cut(a) : -network.cut(network[a].reverse);
+            state.e(v) -= pushed;
+            state.e(w) += pushed;
+        }
+    }
+    finish(task, component);
+    const auto place = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    std::copy(state.spare.begin() + place(first_final), state.spare.begin() + place(component.end),
+              state.order.begin() + place(first_final));
+    // Gathered again, for the parts may fall apart further.
+    for (std::size_t i = component.begin, end = i; i < first_final; ++i) {
+        const Vertex v = state.spare[i];
+        if (state.at(v) != Side::resting) continue;
+        const std::size_t begin = end;
+        end = gather_component(state, v, begin, narrow_);
+        stack_.push_back({begin, end, true});
+    }
+    return true;
+}
+
+// To rest, with the outflow in place of the excess.
+void ComponentSolver::finish(FlowTask& task, const Component& component) {
+    FlowState& state = task.state;
+    for (const Vertex v : component.vertices(state)) {
+        state.e(v) = -task.loss.derivative(v, task.u[at(v)]) - state.e(v);
+        state.at(v) = Side::resting;
+    }
+}
+
+}  // namespace graphtv

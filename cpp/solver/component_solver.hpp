@@ -1,0 +1,55 @@
+// Makes components final: one maximum flow each, and one for every part that they fall into.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "solver/augmenting_paths.hpp"
+#include "solver/flow_state.hpp"
+#include "solver/pulse.hpp"
+#include "solver/vertex_loss.hpp"
+#include "solver/waves.hpp"
+
+namespace graphtv {
+
+// One problem on its way.
+struct FlowTask {
+    FlowState& state;
+    const VertexLoss& loss;
+    std::span<double> u;  // by vertex of the network
+    double capacity_tolerance = 0.0;
+};
+
+// What one thread needs. Components have no open edge between them, so several threads may each
+// work on their own.
+class ComponentSolver {
+  public:
+    ComponentSolver(Watch* watch, std::atomic<bool>& stop) : pulse_(watch, stop) {}
+
+    // On entry the component's vertices are free in breadth-first order and FlowState::excess holds
+    // their outflow; on return they are at rest, in components that are final, and u holds their
+    // values. False if it ended early: the flow is feasible, u is what was known last.
+    bool solve(FlowTask& task, const Component& component);
+
+    std::int64_t n_components = 0, n_splits = 0;
+    std::int64_t n_paths() const { return paths_.n_paths; }
+    std::int64_t path_arcs() const { return paths_.path_arcs; }
+    std::int64_t n_waves() const { return waves_.n_waves; }
+
+  private:
+    void prepare(FlowTask& task, Component& component);
+    void choose_flow(FlowTask& task, const Component& component, double m);
+    bool split(FlowTask& task, const Component& component);
+    void finish(FlowTask& task, const Component& component);
+
+    Pulse pulse_;
+    AugmentingPaths paths_;
+    Waves waves_;
+    std::vector<Component> stack_;
+    std::vector<Vertex> names_;
+    std::vector<ArcIndex> narrow_;
+};
+
+}  // namespace graphtv

@@ -1,0 +1,20 @@
+// Components: the parts of the graph that hang together by open edges.
+#pragma once
+
+#include <vector>
+
+#include "solver/flow_state.hpp"
+#include "solver/pulse.hpp"
+
+namespace graphtv {
+
+// Appends the component of `root`, a resting vertex, to FlowState::order at `begin` and returns its
+// end. Its vertices are free then, in breadth-first order, with the arc to their parent.
+std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin,
+                             std::vector<ArcIndex>& narrow);
+
+// Sends every excess and deficit along the breadth-first tree towards its root, as far as residuals
+// allow. Worth an order of magnitude: what is left to the search for paths is what got stuck.
+void tree_push(FlowState& state, const Component& component);
+
+}  // namespace graphtv

@@ -1,0 +1,239 @@
+#include "solver/exact_finish.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "parallel/parallel_for.hpp"
+#include "solver/components.hpp"
+#include "terms/sum.hpp"
+
+namespace graphtv {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights)
+    : state_(FlowNetwork(graph, weights)),
+      u_(state_.n()),
+      largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {}
+
+ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
+                                    std::span<double> x, std::span<double> u, Watch& watch,
+                                    int n_threads) {
+    stats_ = {};
+    const VertexLoss loss(term, channel, state_.network);
+    FlowTask task{state_, loss, u_};
+    std::atomic<bool> stop = false;
+    std::vector<ComponentSolver> solvers;
+    for (int i = 0; i < std::max(1, n_threads); ++i)
+        solvers.emplace_back(i == 0 ? &watch : nullptr, stop);
+
+    load(task, x);
+    guess_cuts(task);
+    mark_all();
+    bool finished = true;
+    // Rounding may leave a component out of balance; its outflow computed afresh shows it.
+    constexpr int most_attempts = 4;
+    for (int attempt = 0; finished && !dirty_.empty() && attempt < most_attempts; ++attempt) {
+        finished = run_rounds(task, solvers, n_threads);
+        if (!finished) break;
+        settle(task);
+    }
+    for (const ComponentSolver& solver : solvers) {
+        stats_.components += solver.n_components;
+        stats_.splits += solver.n_splits;
+        stats_.paths += solver.n_paths();
+        stats_.path_arcs += solver.path_arcs();
+        stats_.waves += solver.n_waves();
+    }
+    state_.network.store(x);
+    for (Vertex v = 0; v < state_.network.n_vertices(); ++v)
+        u[at(state_.network.original(v))] = u_[at(v)];
+    if (!finished) return End::expired;
+    return dirty_.empty() ? End::exact : End::stalled;
+}
+
+void ExactFinish::load(FlowTask& task, std::span<const double> x) {
+    FlowNetwork& network = state_.network;
+    const Vertex n = network.n_vertices();
+    // No flow exceeds the sum of what the vertices can send: a larger weight is as good as that.
+    const Interval range = task.loss.domain();
+    double bound = 0.0;
+    for (Vertex v = 0; v < n; ++v)
+        bound += std::max(std::abs(task.loss.derivative(v, range.lower)),
+                          std::abs(task.loss.derivative(v, range.upper)));
+    if (!(bound < infinity)) bound = std::numeric_limits<double>::max();
+    network.load(x, bound, state_.excess);
+    task.capacity_tolerance = 1e-15 * std::min(largest_weight_, bound);
+    std::fill(state_.side.begin(), state_.side.end(), Side::resting);
+}
+
+// Cuts the edges that are saturated and across which the start jumps.
+void ExactFinish::guess_cuts(FlowTask& task) {
+    constexpr double jump = 1e-4, closeness = 1e-6;
+    FlowNetwork& network = state_.network;
+    const Vertex n = network.n_vertices();
+    double low = infinity, high = -infinity;
+    for (Vertex v = 0; v < n; ++v) {
+        double& value = u_[at(v)];
+        if (task.loss.is_flat(v)) {
+            value = std::numeric_limits<double>::quiet_NaN();  // no data: no opinion
+            continue;
+        }
+        value = task.loss.minimizer(v, state_.e(v));
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    const double least = jump * (high - low);
+    for (Vertex v = 0; v < n; ++v)
+        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
+            const Arc& arc = network[a];
+            const Vertex w = arc.to;
+            if (arc.closed() || !(u_[at(v)] - u_[at(w)] > least)) continue;
+            if (arc.residual > closeness * network[arc.reverse].residual) continue;
+            const double pushed = network.cut(a);
+            state_.e(v) += pushed;
+            state_.e(w) -= pushed;
+        }
+}
+
+void ExactFinish::mark_all() {
+    dirty_.resize(state_.n());
+    for (std::size_t v = 0; v < dirty_.size(); ++v) dirty_[v] = static_cast<Vertex>(v);
+}
+
+// The components of the dirty vertices, one after the other in FlowState::order.
+void ExactFinish::gather_dirty() {
+    components_.clear();
+    std::size_t end = 0;
+    for (const Vertex v : dirty_) {
+        if (state_.at(v) != Side::resting) continue;
+        const std::size_t begin = end;
+        end = gather_component(state_, v, begin, narrow_);
+        components_.push_back({begin, end});
+    }
+}
+
+void ExactFinish::remember_dirty() {
+    for (const Component& component : components_)
+        for (const Vertex v : component.vertices(state_)) state_.network.remember(v);
+}
+
+// Large components on the caller's thread, which alone can ask the watch; the others on all.
+bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers,
+                              int n_threads) {
+    constexpr std::size_t large = 1 << 17, vertices_per_batch = 1 << 12;
+    std::vector<std::size_t> batches;
+    std::size_t filled = vertices_per_batch;
+    for (std::size_t i = 0; i < components_.size(); ++i) {
+        if (components_[i].size() >= large) {
+            if (!solvers[0].solve(task, components_[i])) return false;
+            continue;
+        }
+        if (filled >= vertices_per_batch) {
+            batches.push_back(i);
+            filled = 0;
+        }
+        filled += components_[i].size();
+    }
+    batches.push_back(components_.size());
+    std::atomic<bool> finished = true;
+    parallel_for(static_cast<int>(batches.size()) - 1, n_threads, [&](int batch, int worker) {
+        for (std::size_t i = batches[at(batch)]; i < batches[at(batch) + 1]; ++i)
+            if (components_[i].size() < large && finished &&
+                !solvers[at(worker)].solve(task, components_[i]))
+                finished = false;
+    });
+    return finished;
+}
+
+// Opens the cut edges at the components just done whose low side is above their high side.
+void ExactFinish::open_flips(double tolerance) {
+    FlowNetwork& network = state_.network;
+    dirty_.clear();
+    const std::size_t end = components_.empty() ? 0 : components_.back().end;
+    for (std::size_t i = 0; i < end; ++i) {
+        const Vertex v = state_.order[i];
+        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
+            const Arc& arc = network[a];
+            if (!arc.closed()) continue;
+            const double drop = u_[at(v)] - u_[at(arc.to)];
+            // The saturated arc leaves the high side; without capacity there is no low side.
+            const bool is_high = arc.residual == 0.0, is_low = network[arc.reverse].residual == 0.0;
+            if (is_high == is_low || (is_high ? drop : -drop) >= -tolerance) continue;
+            dirty_.push_back(v);
+            dirty_.push_back(arc.to);
+            network.open(a);
+            ++stats_.merges;
+        }
+    }
+}
+
+// Rounds until no guess proves wrong. False if it ended early.
+bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads) {
+    constexpr int most_guesses = 60, most_rounds = 80;
+    const Interval range = task.loss.domain();
+    const double size = std::max(std::abs(range.lower), std::abs(range.upper));
+    const double flip = size < infinity ? 1e-13 * size : 0.0;
+    for (int round = 0; !dirty_.empty() && round < most_rounds; ++round) {
+        if (round == most_guesses) {
+            stats_.fallback = true;
+            state_.network.open_all();
+            mark_all();
+        }
+        ++stats_.rounds;
+        gather_dirty();
+        if (round > 0) remember_dirty();
+        if (!solve_dirty(task, solvers, n_threads)) return false;
+        open_flips(flip);
+    }
+    return true;
+}
+
+// The values once more, from the cut edges alone; sides that rounding has put in the wrong order
+// share one value then. What flows out of each vertex is computed afresh, too; where it leaves both
+// excess and deficit in a component, rounding has grown too large, and the component is dirty.
+void ExactFinish::settle(FlowTask& task) {
+    constexpr double tolerance = 1e-10;
+    std::vector<Vertex> names, unbalanced;
+    mark_all();
+    while (!dirty_.empty()) {
+        gather_dirty();
+        for (const Component& component : components_) {
+            const auto vertices = component.vertices(state_);
+            CompensatedSum slope;
+            for (const Vertex v : vertices) {
+                const auto [total, cut] = state_.network.outflows(v);
+                slope.add(cut);
+                state_.e(v) = total;
+                state_.at(v) = Side::resting;
+            }
+            const double m = task.loss.minimizer(vertices, slope.value(), names);
+            double scale = 0.0, most = 0.0, least = 0.0;
+            for (const Vertex v : vertices) {
+                const double g = task.loss.derivative(v, m), y = state_.e(v);
+                scale = std::max({scale, std::abs(g), std::abs(y)});
+                most = std::max(most, -g - y);
+                least = std::min(least, -g - y);
+                u_[at(v)] = m;
+            }
+            if (std::min(most, -least) > tolerance * scale) unbalanced.push_back(vertices[0]);
+        }
+        open_flips(0.0);
+    }
+    dirty_.swap(unbalanced);
+}
+
+std::size_t ExactFinish::n_bytes() const {
+    return state_.n_bytes() + u_.capacity() * sizeof(double) + dirty_.capacity() * sizeof(Vertex) +
+           components_.capacity() * sizeof(Component);
+}
+
+}  // namespace graphtv

@@ -1,0 +1,80 @@
+// The exact finish: from a flow near the optimum to an exact minimiser of
+//
+//     Σ_i G_i(u_i) + Σ_e ω_e |u_i - u_j|,
+//
+// one channel, by warm-started maximum flows.
+//
+// u and a flow x, |x_e| ≤ ω_e, are optimal if -G_i'(u_i) is what flows out of every vertex i, and
+// if x_e = ω_e from high to low wherever u jumps. So u is constant on components between which the
+// edges are saturated ("cut"), and the value of a component C is the root m of
+// Σ_{i∈C} G_i'(m) + (what flows out of C over cut edges) = 0. Given the cut edges, what is left is a
+// maximum flow inside each component, from the vertices with excess e_i = -G_i'(m) - (Kᵀp)_i > 0 to
+// those with e_i < 0. If all excess arrives, the component is done. If not, the minimum cuts next to
+// the sources and next to the sinks split it in three, of which the middle part is done: the
+// divide-and-conquer of
+//   D. S. Hochbaum, An efficient algorithm for image segmentation, Markov random fields and related
+//   problems, Journal of the ACM 48, 2001, and
+//   A. Chambolle and J. Darbon, On total variation minimization and surface evolution using
+//   parametric maximum flows, IJCV 84, 2009.
+// Departures: the flow is never thrown away; the cut edges are guessed from the start, and a guess
+// that proves wrong (the low side ends up above the high side) is opened again. If that goes on for
+// too long, all edges are opened and the plain scheme, which needs no guess, runs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/types.hpp"
+#include "solver/component_solver.hpp"
+#include "solver/flow_state.hpp"
+#include "solver/watch.hpp"
+#include "terms/data_term.hpp"
+
+namespace graphtv {
+
+struct ExactFinishStats {
+    std::int64_t rounds = 0;      // of flows, then a look at the cut edges
+    std::int64_t components = 0;  // solved, parts among them
+    std::int64_t splits = 0, merges = 0;
+    std::int64_t paths = 0, path_arcs = 0, waves = 0;
+    bool fallback = false;  // the guessed cuts were given up
+};
+
+class ExactFinish {
+  public:
+    // stalled: rounding stood in the way; the certificate tells how far.
+    enum class End { exact, stalled, expired };
+
+    // `weights` must outlive the object.
+    ExactFinish(const EdgeList& graph, std::span<const double> weights);
+
+    // x: flow by edge, |x_e| ≤ ω_e: the start on entry, the answer on return. u by vertex on return.
+    // Ended early, x is feasible still and u the best guess.
+    End solve(const SmoothTerm& term, std::size_t channel, std::span<double> x, std::span<double> u,
+              Watch& watch, int n_threads);
+
+    const ExactFinishStats& stats() const { return stats_; }
+    std::size_t n_bytes() const;
+
+  private:
+    void load(FlowTask& task, std::span<const double> x);
+    void guess_cuts(FlowTask& task);
+    void mark_all();
+    void gather_dirty();
+    void remember_dirty();
+    bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
+    void open_flips(double tolerance);
+    bool run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
+    void settle(FlowTask& task);
+
+    FlowState state_;
+    std::vector<double> u_;              // by vertex of the network
+    std::vector<Vertex> dirty_;          // vertices of components to be solved
+    std::vector<Component> components_;  // those components
+    std::vector<ArcIndex> narrow_;       // scratch
+    ExactFinishStats stats_;
+    double largest_weight_;
+};
+
+}  // namespace graphtv

@@ -1,0 +1,77 @@
+// What the flow algorithms know of each vertex. Components are disjoint sets of vertices without
+// open edges between them, so that several threads may work on the same arrays, each in its own
+// component.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "solver/flow_network.hpp"
+
+namespace graphtv {
+
+// Where a vertex is: at rest between rounds, in a component at work, or there in the search tree of
+// the sources (reached from excess) or of the sinks (reaches a deficit).
+enum class Side : std::uint8_t { resting, free, source, sink };
+
+struct SearchNode {
+    ArcIndex parent;      // the arc to the parent in the vertex's tree
+    std::uint32_t level;  // distance to a root
+    ArcIndex current;     // no arc before this one leads to a parent at this level
+    Vertex next;          // in a list of orphans
+};
+
+inline constexpr ArcIndex no_parent = ~ArcIndex{0};
+inline constexpr ArcIndex is_root = ~ArcIndex{0} - 1;
+inline constexpr Vertex no_vertex = -1;
+
+struct FlowState {
+    FlowNetwork network;
+    std::vector<double> excess;  // e_v = -G_v'(m) - (Kᵀp)_v at work; (Kᵀp)_v at rest
+    std::vector<Side> side;
+    std::vector<SearchNode> node;
+    std::vector<Vertex> order;  // components at work, each contiguous, in breadth-first order
+    std::vector<Vertex> spare;  // the same places, for queues and for parts
+
+    explicit FlowState(FlowNetwork&& flow_network)
+        : network(std::move(flow_network)),
+          excess(n()),
+          side(n(), Side::resting),
+          node(n()),
+          order(n()),
+          spare(n()) {}
+
+    std::size_t n() const { return static_cast<std::size_t>(network.n_vertices()); }
+
+    std::size_t n_bytes() const {
+        return network.n_bytes() +
+               n() * (sizeof(double) + sizeof(Side) + sizeof(SearchNode) + 2 * sizeof(Vertex));
+    }
+
+    double& e(Vertex v) { return excess[static_cast<std::size_t>(v)]; }
+    Side& at(Vertex v) { return side[static_cast<std::size_t>(v)]; }
+    SearchNode& tree(Vertex v) { return node[static_cast<std::size_t>(v)]; }
+
+    // Moves flow along an arc from v.
+    void push(Vertex v, ArcIndex a, double amount) {
+        network.push(a, amount);
+        e(v) -= amount;
+        e(network[a].to) += amount;
+    }
+};
+
+// A component at work: places in FlowState::order, and what counts as nothing.
+struct Component {
+    std::size_t begin, end;
+    bool is_part = false;             // of a component that fell apart
+    double tolerance = 0.0;           // of excess
+    double capacity_tolerance = 0.0;  // of residuals
+
+    std::size_t size() const { return end - begin; }
+    std::span<const Vertex> vertices(const FlowState& state) const {
+        return {state.order.data() + begin, size()};
+    }
+};
+
+}  // namespace graphtv

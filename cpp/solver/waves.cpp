@@ -1,0 +1,89 @@
+#include "solver/waves.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace graphtv {
+
+namespace {
+constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
+
+// A wave pays where the distances, summed over all excess, exceed this share of the vertices.
+constexpr double worthwhile = 0.3;
+constexpr std::size_t least_size = 64;
+
+}  // namespace
+
+// Excess towards deficits for from = source; deficits towards excess for from = sink.
+template <Side from>
+bool Waves::sweep(FlowState& state, const Component& component) {
+    constexpr double sign = from == Side::source ? 1.0 : -1.0;
+    FlowNetwork& network = state.network;
+    const auto vertices = component.vertices(state);
+    Vertex* const queue = state.spare.data() + component.begin;
+    std::size_t end = 0, wanted = 0;
+    for (const Vertex v : vertices) {
+        const double e = sign * state.e(v);
+        SearchNode& node = state.tree(v);
+        node.level = unreached;
+        if (e > component.tolerance) ++wanted;
+        if (e < -component.tolerance) {
+            node.level = 0;
+            queue[end++] = v;
+        }
+    }
+    if (wanted == 0 || end == 0) return false;
+    std::size_t missing = wanted;
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < end && missing > 0; ++i) {
+        const Vertex v = queue[i];
+        const std::uint32_t depth = state.tree(v).level + 1;
+        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
+            const Arc& arc = network[a];
+            if (arc.closed() || state.tree(arc.to).level != unreached) continue;
+            const double residual =
+                from == Side::source ? network[arc.reverse].residual : arc.residual;
+            if (!(residual > component.capacity_tolerance)) continue;
+            state.tree(arc.to).level = depth;
+            queue[end++] = arc.to;
+            if (sign * state.e(arc.to) > component.tolerance) {
+                --missing;
+                total += depth;
+            }
+        }
+    }
+    if (static_cast<double>(total) < worthwhile * static_cast<double>(vertices.size()))
+        return false;
+    ++n_waves;
+    for (std::size_t i = end; i-- > 0;) {
+        const Vertex v = queue[i];
+        double e = sign * state.e(v);
+        if (!(e > component.tolerance)) continue;
+        const std::uint32_t depth = state.tree(v).level - 1;
+        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
+            const Arc& arc = network[a];
+            if (arc.closed() || state.tree(arc.to).level != depth) continue;
+            const double residual =
+                from == Side::source ? arc.residual : network[arc.reverse].residual;
+            if (!(residual > component.capacity_tolerance)) continue;
+            const double amount = std::min(e, residual);
+            state.push(v, a, sign * amount);
+            e -= amount;
+            if (!(e > component.tolerance)) break;
+        }
+    }
+    return true;
+}
+
+bool Waves::run(FlowState& state, const Component& component, Pulse& pulse) {
+    if (component.size() < least_size) return true;
+    for (bool going = true; going;) {
+        const bool source = sweep<Side::source>(state, component);
+        const bool sink = sweep<Side::sink>(state, component);
+        going = source || sink;
+        if (pulse.look()) return false;
+    }
+    return true;
+}
+
+}  // namespace graphtv

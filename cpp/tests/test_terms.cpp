@@ -1,0 +1,129 @@
+// The data terms under the sanitizers: sizes that fill several shards, steps of every size, threads
+// that must not change a bit, and the polish of points that mean nothing.
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+#include "instances.hpp"
+#include "solver/objective.hpp"
+#include "solver/polish.hpp"
+#include "terms/absolute.hpp"
+#include "terms/entropic_simplex.hpp"
+#include "terms/huber.hpp"
+#include "terms/linear_box.hpp"
+#include "terms/logistic.hpp"
+#include "terms/poisson.hpp"
+#include "terms/squared.hpp"
+
+namespace graphtv::tests {
+namespace {
+
+using Values = std::vector<double>;
+
+Values random_values(std::size_t n, double low, double high, Random& random) {
+    Values values(n);
+    for (double& x : values) x = low + (high - low) * uniform(random);
+    return values;
+}
+
+// Fenchel's inequality is an equality at u = prox(v), s = (v - u)/τ.
+void prox_and_conjugate_agree(const DataTerm& term, const char* name, Random& random) {
+    const std::size_t n = term.n_vertices(), size = term.shape().size();
+    for (int round = 0; round < 4; ++round) {
+        const double scale = std::pow(10.0, 6.0 * uniform(random) - 3.0);
+        const Values v = random_values(size, -scale, scale, random);
+        Values steps = random_values(round % 2 == 0 ? n : 1, -3.0, 3.0, random);
+        for (double& step : steps) step = std::pow(10.0, step);
+        Values u(size), threaded = v, s(size);
+        term.prox(v, steps, u, 1);
+        term.prox(threaded, steps, threaded, 3);
+        check(u == threaded, name);
+        double inner = 0.0, total = 0.0;
+        for (std::size_t i = 0; i < size; ++i) {
+            s[i] = (v[i] - u[i]) / steps[steps.size() == 1 ? 0 : i % n];
+            inner += u[i] * s[i];
+            total += std::abs(u[i] * s[i]);
+        }
+        const double value = term.value(u, 1), conjugate = term.conjugate(s, 1);
+        total += std::abs(value) + std::abs(conjugate);
+        check(std::abs(value + conjugate - inner) <= 1e-10 * total, name);
+        check(term.value(u, 3) == value && term.conjugate(s, 3) == conjugate, name);
+    }
+}
+
+// Whatever p is, the polish ends, and where the pattern is one component so is the answer.
+void polish_ends(const SeparableTerm& term, const char* name, Random& random) {
+    const auto n = static_cast<Vertex>(term.n_vertices());
+    std::vector<Edge> edges;
+    for (Vertex v = 1; v < n; ++v)
+        edges.push_back({static_cast<Vertex>(integer(random, 0, v - 1)), v});
+    const EdgeList graph{n, edges};
+    const Values w = random_values(edges.size(), 0.1, 1.0, random);
+    const std::size_t size = term.shape().size(), n_duals = edges.size() * term.n_channels();
+    Values p = random_values(n_duals, -1.5, 1.5, random), u(size), pull(size);
+    for (double& x : p) x = Interval{-1.0, 1.0}.clip(x);
+    Watch watch;
+    Polish polish(term, graph, w);
+    check(polish.run(p, 1e-9, u, watch), name);
+    check(std::isfinite(penalty_value(graph, w, 0.0, u, 2)), name);
+    adjoint(graph, w, p, -1.0, pull, 2);
+    check(std::isfinite(term.conjugate(pull, 2)), name);
+    p.assign(n_duals, 0.0);
+    check(polish.run(p, 1e-9, u, watch) && penalty_value(graph, w, 0.0, u, 1) == 0.0, name);
+    check(std::isinf(penalty_conjugate(0.0, Values{0.0, 1.5}, 1)), name);
+}
+
+void all_terms(TermShape shape, Random& random) {
+    const std::size_t size = shape.size();
+    const Values f = random_values(size, -2.0, 2.0, random);
+    Values counts = random_values(size, 0.0, 3.0, random), labels(size), upper(size);
+    Values c = random_values(size, 0.1, 2.0, random);
+    for (std::size_t i = 0; i < size; ++i) {
+        if (random() % 4 == 0) c[i] = 0.0;
+        if (random() % 4 == 0) counts[i] = 0.0;
+        labels[i] = static_cast<double>(random() % 3) - 1.0;
+        upper[i] = 1.0 + c[i];
+    }
+    const Values one{1.0}, zero{0.0};
+    const SquaredTerm squared(shape, f, c), plain(shape, f, one);
+    const AbsoluteTerm absolute(shape, f, c);
+    const HuberTerm huber(shape, f, c, 0.3);
+    const LogisticTerm logistic(shape, labels, c, {-20.0, 30.0});
+    const PoissonTerm poisson(shape, counts, c);
+    const LinearBoxTerm box(shape, f, zero, upper);
+    const EntropicSimplexTerm simplex(shape, f, 0.2);
+    const std::pair<const SeparableTerm&, const char*> terms[] = {
+        {squared, "squared"}, {plain, "plain"},       {absolute, "absolute"},
+        {huber, "huber"},     {logistic, "logistic"}, {poisson, "poisson"},
+        {box, "box"}};
+    for (const auto& [term, name] : terms) {
+        prox_and_conjugate_agree(term, name, random);
+        polish_ends(term, name, random);
+    }
+    prox_and_conjugate_agree(simplex, "simplex", random);
+}
+
+void sums_keep_what_rounding_loses() {
+    CompensatedSum sum;
+    for (const double x : {1e16, 1.0, -1e16, 1.0}) sum.add(x);
+    check(sum.value() == 2.0);
+    sum.add(std::numeric_limits<double>::infinity());
+    check(std::isinf(sum.value()));
+    check(sum_of(0, 2, [](std::size_t) { return 1.0; }).value() == 0.0);
+    check(sum_of(1'000'003, 2, [](std::size_t) { return 1.0; }).value() == 1'000'003.0);
+}
+
+}  // namespace
+}  // namespace graphtv::tests
+
+int main() {
+    using namespace graphtv::tests;
+    Random random(1);
+    sums_keep_what_rounding_loses();
+    all_terms({10'000, 1}, random);
+    all_terms({1'000, 7}, random);
+    all_terms({2, 3}, random);
+    return verdict();
+}
