@@ -13,8 +13,8 @@
 //   of S): θ = 1/√(1 + 2γ/s), s ← s/θ, t ← θt, what the paper runs with γ = 0.25.
 // - balanced: over-relaxed, (u, p) ← (u, p) + ρ((û, p̂) - (u, p)), with constant steps and a weight
 //   that is set now and then such that the two halves of a step are equally long,
-//   s‖û - u‖² = t‖p̂ - p‖². The first few iterations follow Algorithm 2 where that is its way, too.
-//   Changes of the weight become rarer geometrically.
+//   s‖û - u‖² = t‖p̂ - p‖². Changes of the weight become rarer geometrically. For strongly convex G,
+//   whose constant it does not need.
 // - restarted: anchored and reflected, (u, p) ← k/(k+1) (2(û, p̂) - (u, p)) + 1/(k+1) (u⁰, p⁰), with
 //   restarts from (û, p̂) when the fixed-point residual has fallen enough (Lu and Yang, "Restarted
 //   Halpern PDHG for linear programming", 2024), and the weight balanced at restarts (PDLP). For G
@@ -84,8 +84,6 @@ class Pdhg {
     struct Distances {
         double squared_primal = 0.0, squared_dual = 0.0;  // in the norms of S and T
     };
-    bool may_accelerate() const;
-    bool accelerates() const;
     void move_primal();
     double extrapolate(double theta);
     double residual(const Distances& moved);
@@ -110,8 +108,6 @@ class Pdhg {
     std::vector<double> steps_;  // 1/s, or 1/(s S_i)
     std::vector<double> metric_;
     Blend blend_;
-    bool dual_is_late_ = true;  // s‖û - u‖² < t‖p̂ - p‖² in the last step: the weight is too small
-    // Of the epoch since the last restart.
     long long epoch_length_ = 0;
     double first_residual_ = 0.0, last_residual_ = 0.0;
 };

@@ -114,29 +114,24 @@ def pdhg(
     p = np.zeros(K.shape[0])
     u_anchor, p_anchor = u, p
     epoch, first, last = 0, 0.0, math.inf
-    iteration, next_balance, dual_is_late = 0, 3, True
+    iteration, next_balance = 0, 3
     while True:
         iteration += 1
         s_used, theta = s, 1.0
         u_hat = prox(u - (K.T @ p) / (s * M.S), 1.0 / (s * M.S))
-        early = scheme == "balanced" and iteration <= 10 and gamma > 0
-        if (scheme == "accelerated" and gamma > 0) or (early and dual_is_late):
-            share = 0.5 if scheme == "balanced" else 1.0
-            theta = 1.0 / math.sqrt(1.0 + 2.0 * share * gamma / s)
-            s, t, weight = s / theta, t * theta, weight / theta
+        if scheme == "accelerated":
+            theta = 1.0 / math.sqrt(1.0 + 2.0 * gamma / s)
+            s, t = s / theta, t * theta
         p_hat = dual_step(p, K @ (u_hat + theta * (u_hat - u)), t, M, delta)
         t_used, restarted = t, False
         du, dp = u_hat - u, p_hat - p
         if scheme == "balanced":
             u, p = u + 1.6 * du, p + 1.6 * dp
-            moved = (M.S * du) @ du, dp @ M.T @ dp
-            dual_is_late = bool(moved[1] > weight * weight * moved[0])
             if iteration >= next_balance:
                 wait = 3 if iteration < 30 else 6 if iteration < 60 else iteration // 5
                 next_balance = iteration + wait
-                if not early or not dual_is_late:
-                    weight = _balanced(weight, *moved, 1.0, 4.0)
-                    s, t = root * weight, root / weight
+                weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp, 1.0, 4.0)
+                s, t = root * weight, root / weight
         elif scheme == "restarted":
             epoch += 1
             square = s * (M.S * du) @ du - 2.0 * (K @ du) @ dp + t * dp @ M.T @ dp
