@@ -4,6 +4,8 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of graphtv. Private: arguments are validated by the Python layer.";
+    // Test runners keep references to everything until the interpreter is gone.
+    nanobind::set_leak_warnings(false);
     graphtv::bindings::bind_graph(m);
     graphtv::bindings::bind_decomposition(m);
     graphtv::bindings::bind_tv(m);

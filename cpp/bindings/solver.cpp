@@ -3,9 +3,43 @@
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
 #include "solver/block_descent.hpp"
+#include "solver/edge_descent.hpp"
 #include "solver/forests.hpp"
 
 namespace graphtv::bindings {
+
+namespace {
+
+// What descents over edges and over forests share.
+template <class Descent>
+void bind_descent(nb::class_<Descent>& descent) {
+    descent
+        .def(
+            "start_from",
+            [](Descent& self, const In<double>& p) {
+                const nb::gil_scoped_release no_gil;
+                self.start_from(view(p));
+            },
+            nb::arg("p").noconvert(), "Start from a dual point by edge.")
+        .def(
+            "u",
+            [](const Descent& self, const InPlace& out) {
+                std::copy(self.u().begin(), self.u().end(), out.data());
+            },
+            nb::arg("out").noconvert(), "Copy the primal point.")
+        .def(
+            "dual",
+            [](const Descent& self, const InPlace& out) {
+                const nb::gil_scoped_release no_gil;
+                self.dual(view(out));
+            },
+            nb::arg("out").noconvert(), "The dual point by edge.")
+        .def_prop_ro("dual_value", &Descent::dual_value)
+        .def_prop_ro("momentum", &Descent::momentum)
+        .def_prop_ro("restarted", &Descent::restarted);
+}
+
+}  // namespace
 
 void bind_solver(nb::module_& m) {
     nb::class_<PythonWatch>(m, "Watch", "Why a computation should end early.")
@@ -30,47 +64,50 @@ void bind_solver(nb::module_& m) {
         .def_prop_ro("is_linear", &Forests::is_linear)
         .def_prop_ro("n_bytes", &Forests::n_bytes, "Memory held, in bytes.");
 
-    nb::class_<BlockDescent>(m, "BlockDescent", "Accelerated block descent for one channel.")
-        .def(
-            "__init__",
-            [](BlockDescent* self, Forests& forests, const In<double>& signal,
-               const In<double>& vertex_weights) {
-                const nb::gil_scoped_release no_gil;
-                new (self) BlockDescent(forests, view(signal), view(vertex_weights));
-            },
-            nb::arg("forests"), nb::arg("signal").noconvert(),
-            nb::arg("vertex_weights").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-            nb::keep_alive<1, 4>())
-        .def(
-            "start_from",
-            [](BlockDescent& self, const In<double>& p) {
-                const nb::gil_scoped_release no_gil;
-                self.start_from(view(p));
-            },
-            nb::arg("p").noconvert(), "Start from a dual point by edge.")
-        .def(
-            "step",
-            [](BlockDescent& self, PythonWatch& watch, int n_threads) {
-                return watched(watch, [&](Watch& w) { return self.step(w, n_threads); });
-            },
-            nb::arg("watch"), nb::arg("n_threads"), "One iteration; False if the watch expired.")
-        .def(
-            "u",
-            [](const BlockDescent& self, const InPlace& out) {
-                std::copy(self.u().begin(), self.u().end(), out.data());
-            },
-            nb::arg("out").noconvert(), "Copy the primal point.")
-        .def(
-            "dual",
-            [](const BlockDescent& self, const InPlace& out) {
-                const nb::gil_scoped_release no_gil;
-                self.dual(view(out));
-            },
-            nb::arg("out").noconvert(), "The dual point by edge.")
-        .def_prop_ro("dual_value", &BlockDescent::dual_value)
-        .def_prop_ro("momentum", &BlockDescent::momentum)
-        .def_prop_ro("restarted", &BlockDescent::restarted)
-        .def_prop_ro("n_bytes", &BlockDescent::n_bytes);
+    nb::class_<EdgeDescent> edge_descent(m, "EdgeDescent",
+                                         "Accelerated descent over edges for one channel.");
+    edge_descent.def(
+        "__init__",
+        [](EdgeDescent* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
+           const In<double>& signal, const In<double>& vertex_weights) {
+            const nb::gil_scoped_release no_gil;
+            new (self) EdgeDescent(view(n_vertices, edges), view(weights), view(signal),
+                                   view(vertex_weights));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
+        nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+        nb::keep_alive<1, 6>());
+    edge_descent.def(
+        "step",
+        [](EdgeDescent& self, PythonWatch& watch, int) {
+            return watched(watch, [&](Watch& w) { return self.step(w); });
+        },
+        nb::arg("watch"), nb::arg("n_threads"),
+        "One iteration; False if the watch expired. Edges come one after the other: there is "
+        "nothing for a second thread to do.");
+    bind_descent(edge_descent);
+
+    nb::class_<BlockDescent> block_descent(m, "BlockDescent",
+                                           "Accelerated block descent for one channel.");
+    block_descent.def(
+        "__init__",
+        [](BlockDescent* self, Forests& forests, const In<double>& signal,
+           const In<double>& vertex_weights) {
+            const nb::gil_scoped_release no_gil;
+            new (self) BlockDescent(forests, view(signal), view(vertex_weights));
+        },
+        nb::arg("forests"), nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
+        nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+    block_descent.def(
+        "step",
+        [](BlockDescent& self, PythonWatch& watch, int n_threads) {
+            return watched(watch,
+                           [&](Watch& w) { return self.step(w, resolve_threads(n_threads)); });
+        },
+        nb::arg("watch"), nb::arg("n_threads"), "One iteration; False if the watch expired.");
+    bind_descent(block_descent);
+    block_descent.def_prop_ro("n_bytes", &BlockDescent::n_bytes);
 }
 
 }  // namespace graphtv::bindings

@@ -1,24 +1,35 @@
-// Binds the exact finish by warm-started flows.
+// Binds the exact finish by flows, and the sweeps that can start it.
 
 #include <stdexcept>
 
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
+#include "solver/edge_sweeps.hpp"
 #include "solver/exact_finish.hpp"
 
 namespace graphtv::bindings {
 
 namespace {
 
-const char* name(ExactFinish::End end) {
-    if (end == ExactFinish::End::exact) return "exact";
-    return end == ExactFinish::End::expired ? "expired" : "stalled";
+void require_size(std::size_t size, std::size_t expected, const char* name) {
+    if (size != expected) throw std::invalid_argument(std::string(name) + " has the wrong size");
+}
+
+const char* name_of(ExactFinish::End end) {
+    switch (end) {
+        case ExactFinish::End::exact:
+            return "exact";
+        case ExactFinish::End::stalled:
+            return "stalled";
+        default:
+            return "expired";
+    }
 }
 
 }  // namespace
 
 void bind_exact(nb::module_& m) {
-    nb::class_<ExactFinishStats>(m, "ExactFinishStats", "What the last exact finish did.")
+    nb::class_<ExactFinishStats>(m, "ExactFinishStats", "What the last solve took.")
         .def_ro("rounds", &ExactFinishStats::rounds)
         .def_ro("components", &ExactFinishStats::components)
         .def_ro("splits", &ExactFinishStats::splits)
@@ -28,11 +39,12 @@ void bind_exact(nb::module_& m) {
         .def_ro("waves", &ExactFinishStats::waves)
         .def_ro("fallback", &ExactFinishStats::fallback);
 
-    nb::class_<ExactFinish>(m, "ExactFinish", "Exact minimisers by warm-started maximum flows.")
+    nb::class_<ExactFinish>(m, "ExactFinish", "From a flow near the optimum to an exact solution.")
         .def(
             "__init__",
             [](ExactFinish* self, Vertex n_vertices, const InEdges& edges,
                const In<double>& weights) {
+                require_size(weights.size(), edges.shape(0), "weights");
                 const nb::gil_scoped_release no_gil;
                 new (self) ExactFinish(view(n_vertices, edges), view(weights));
             },
@@ -42,17 +54,45 @@ void bind_exact(nb::module_& m) {
             "solve",
             [](ExactFinish& self, const SmoothTerm& term, std::size_t channel, const InPlace& x,
                const InPlace& u, PythonWatch& watch, int n_threads) {
-                if (u.size() != term.n_vertices() || channel >= term.n_channels())
-                    throw std::invalid_argument("an array has the wrong size");
-                return name(watched(watch, [&](Watch& w) {
+                require_size(x.size(), self.n_edges(), "x");
+                require_size(u.size(), self.n_vertices(), "u");
+                require_size(term.n_vertices(), self.n_vertices(), "term");
+                if (channel >= term.n_channels())
+                    throw std::invalid_argument("the channel is out of range");
+                return name_of(watched(watch, [&](Watch& w) {
                     return self.solve(term, channel, view(x), view(u), w,
                                       resolve_threads(n_threads));
                 }));
             },
             nb::arg("term"), nb::arg("channel"), nb::arg("x").noconvert(), nb::arg("u").noconvert(),
             nb::arg("watch"), nb::arg("n_threads"),
-            "From a feasible flow x to the optimal one, in place; 'exact', 'stalled' or 'expired'.")
-        .def_prop_ro("stats", &ExactFinish::stats);
+            "The flow x by edge is the start and becomes the answer; u is filled. How it ended: "
+            "'exact', 'stalled' or 'expired'.")
+        .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
+        .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
+
+    m.def(
+        "edge_sweeps",
+        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights,
+           const In<double>& signal, const In<double>& vertex_weights, int n_sweeps,
+           const InPlace& x, PythonWatch& watch) {
+            const auto n = static_cast<std::size_t>(n_vertices);
+            require_size(weights.size(), edges.shape(0), "weights");
+            require_size(x.size(), edges.shape(0), "x");
+            require_size(signal.size(), n, "signal");
+            if (vertex_weights.size() != 1)
+                require_size(vertex_weights.size(), n, "vertex_weights");
+            return watched(watch, [&](Watch& w) {
+                edge_sweeps(view(n_vertices, edges), view(weights), view(signal),
+                            view(vertex_weights), n_sweeps, view(x), w);
+                return !w.expired();
+            });
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(), nb::arg("n_sweeps"),
+        nb::arg("x").noconvert(), nb::arg("watch"),
+        "Coordinate ascent of the dual of the squared loss, edge by edge, in place; False if the "
+        "watch expired.");
 }
 
 }  // namespace graphtv::bindings

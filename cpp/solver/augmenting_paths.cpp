@@ -39,6 +39,7 @@ Vertex AugmentingPaths::next_active() {
 }
 
 void AugmentingPaths::start(const Component& component) {
+    n_sources_ = n_sinks_ = 0;
     for (const Vertex v : component.vertices(*state_)) {
         state_->tree(v) = {no_parent, 0, 0, not_queued};
         const double e = state_->e(v);
@@ -47,21 +48,26 @@ void AugmentingPaths::start(const Component& component) {
             continue;
         }
         state_->at(v) = e > 0.0 ? Side::source : Side::sink;
+        ++(e > 0.0 ? n_sources_ : n_sinks_);
         state_->tree(v).parent = is_root;
         activate(v);
     }
 }
 
-bool AugmentingPaths::run(FlowState& state, const Component& component, Pulse& pulse) {
+AugmentingPaths::End AugmentingPaths::run(FlowState& state, const Component& component,
+                                          Pulse& pulse) {
     state_ = &state;
     tolerance_ = component.tolerance;
     capacity_tolerance_ = component.capacity_tolerance;
     time_ = 0;
     first_active_ = last_active_ = no_vertex;
     start(component);
-    for (Vertex v; (v = next_active()) != no_vertex;)
-        if (!grow(v, pulse)) return false;
-    return true;
+    while (n_sources_ > 0 && n_sinks_ > 0) {
+        const Vertex v = next_active();
+        if (v == no_vertex) return End::blocked;
+        if (!grow(v, pulse)) return End::expired;
+    }
+    return End::balanced;
 }
 
 // Looks at every arc of v. Where the trees meet, sends flow and repairs them.
@@ -92,6 +98,7 @@ bool AugmentingPaths::grow(Vertex v, Pulse& pulse) {
             else
                 augment(w, arc.reverse);
             if (pulse.beat(static_cast<unsigned>(4 * (path_arcs - before)))) return false;
+            if (n_sources_ == 0 || n_sinks_ == 0) return true;
             if (state_->at(v) != side) return true;  // lost: whoever takes it will activate it
         } else {
             // Both are in one tree: v may be the shorter way to the root.
@@ -142,8 +149,15 @@ void AugmentingPaths::augment(Vertex v, ArcIndex bridge) {
         if (!((network[up].residual -= amount) > capacity_tolerance_)) orphan(w);
         w = parent;
     }
-    if (!(state_->e(source) > tolerance_)) orphan(source);
-    if (!(state_->e(sink) < -tolerance_)) orphan(sink);
+    if (!(state_->e(source) > tolerance_)) {
+        orphan(source);
+        --n_sources_;
+    }
+    if (!(state_->e(sink) < -tolerance_)) {
+        orphan(sink);
+        --n_sinks_;
+    }
+    if (n_sources_ == 0 || n_sinks_ == 0) return;
     while (next_orphan_ < orphans_.size()) {
         const Vertex w = orphans_[next_orphan_++];
         if (state_->at(w) == Side::source)

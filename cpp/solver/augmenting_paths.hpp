@@ -17,9 +17,11 @@ namespace graphtv {
 
 class AugmentingPaths {
   public:
-    // On return `side` tells the search trees: source (all that excess can reach), sink (all that
-    // can reach a deficit), free (the rest). False if it ended early; the flow is feasible anyway.
-    bool run(FlowState& state, const Component& component, Pulse& pulse);
+    // balanced: nothing is left of the excess, or of the deficits. blocked: both are left, and `side`
+    // tells the search trees: source (all that excess can reach), sink (all that can reach a
+    // deficit), free (the rest). expired: ended early; the flow is feasible anyway.
+    enum class End { balanced, blocked, expired };
+    End run(FlowState& state, const Component& component, Pulse& pulse);
 
     std::int64_t n_paths = 0, path_arcs = 0;
 
@@ -38,6 +40,7 @@ class AugmentingPaths {
     FlowState* state_ = nullptr;
     double tolerance_ = 0.0, capacity_tolerance_ = 0.0;
     std::uint32_t time_ = 0;
+    std::size_t n_sources_ = 0, n_sinks_ = 0;  // roots
     Vertex first_active_ = no_vertex, last_active_ = no_vertex;
     std::vector<Vertex> orphans_;
     std::size_t next_orphan_ = 0;

@@ -15,6 +15,20 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+// What flows out of the component. Where that is rounding only, the cut edges are asked: without
+// data, the sign of the slope would decide the value.
+double slope(const FlowState& state, std::span<const Vertex> vertices, double size) {
+    CompensatedSum total;
+    for (const Vertex v : vertices) {
+        total.add(state.excess[at(v)]);
+        size += std::abs(state.excess[at(v)]);
+    }
+    if (std::abs(total.value()) > 1e-12 * size) return total.value();
+    CompensatedSum cut;
+    for (const Vertex v : vertices) cut.add(state.network.outflows(v).cut);
+    return cut.value();
+}
+
 }  // namespace
 
 bool ComponentSolver::solve(FlowTask& task, const Component& component) {
@@ -27,9 +41,14 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
         if (part.size() > 1) {
             tree_push(task.state, part);
             if (!waves_.run(task.state, part, pulse_)) return false;
-            if (!paths_.run(task.state, part, pulse_)) return false;
-            if (split(task, part)) continue;
+            const auto end = paths_.run(task.state, part, pulse_);
+            if (end == AugmentingPaths::End::expired) return false;
+            if (end == AugmentingPaths::End::blocked) {
+                split(task, part);
+                continue;
+            }
         }
+        // Excess without deficit is rounding, or pressure against the end of the domain: final.
         finish(task, part);
         if (pulse_.beat(static_cast<unsigned>(std::min<std::size_t>(8 * part.size(), 1U << 30))))
             return false;
@@ -41,23 +60,21 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
 void ComponentSolver::prepare(FlowTask& task, Component& component) {
     FlowState& state = task.state;
     const auto vertices = component.vertices(state);
-    CompensatedSum slope;
-    for (const Vertex v : vertices) slope.add(state.e(v));
-    const double m = task.loss.minimizer(vertices, slope.value(), names_);
+    const double m =
+        task.loss.minimizer(vertices, slope(state, vertices, task.largest_capacity), names_);
     if (component.is_part) choose_flow(task, component, m);
 
     // Excess that the rounding of m, of the derivatives and of the flow can make is none.
-    const double beside = m + 8.0 * epsilon * std::abs(m);
     double scale = 0.0, noise = 0.0;
     for (const Vertex v : vertices) {
         const double g = task.loss.derivative(v, m), y = state.e(v);
         scale = std::max({scale, std::abs(g), std::abs(y)});
-        noise = std::max(noise, std::abs(task.loss.derivative(v, beside) - g));
+        noise = std::max(noise, task.loss.rounding(v, m));
         state.e(v) = -g - y;
         task.u[at(v)] = m;
     }
-    component.tolerance = std::max(1e-13 * scale, noise);
-    component.capacity_tolerance = task.capacity_tolerance;
+    component.tolerance = std::max({1e-13 * scale, noise, 4.0 * epsilon * task.largest_capacity});
+    component.capacity_tolerance = 4.0 * epsilon * task.largest_capacity;
 }
 
 // A part inherits the flow that pressed its parent's excess against the new cut. The flow of the
@@ -77,8 +94,8 @@ void ComponentSolver::choose_flow(FlowTask& task, const Component& component, do
 }
 
 // Cuts the component along its search trees: above, the source tree; below, the sink tree; the rest
-// is final between them. False if there is nothing to cut.
-bool ComponentSolver::split(FlowTask& task, const Component& component) {
+// is final between them.
+void ComponentSolver::split(FlowTask& task, const Component& component) {
     FlowState& state = task.state;
     FlowNetwork& network = state.network;
     const auto vertices = component.vertices(state);
@@ -87,8 +104,6 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
         n_source += state.at(v) == Side::source;
         n_sink += state.at(v) == Side::sink;
     }
-    // Excess without deficit is rounding, or the pressure against the end of the domain.
-    if (n_source == 0 || n_sink == 0) return false;
     ++n_splits;
     const std::size_t first_final = component.begin + n_source + n_sink;
     std::size_t source = component.begin, sink = source + n_source, final = first_final;
@@ -121,7 +136,6 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
         end = gather_component(state, v, begin, narrow_);
         stack_.push_back({begin, end, true});
     }
-    return true;
 }
 
 // To rest, with the outflow in place of the excess.

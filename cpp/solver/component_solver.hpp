@@ -18,8 +18,8 @@ namespace graphtv {
 struct FlowTask {
     FlowState& state;
     const VertexLoss& loss;
-    std::span<double> u;  // by vertex of the network
-    double capacity_tolerance = 0.0;
+    std::span<double> u;            // by vertex of the network
+    double largest_capacity = 0.0;  // residuals are rounded to its last bit
 };
 
 // What one thread needs. Components have no open edge between them, so several threads may each
@@ -41,7 +41,7 @@ class ComponentSolver {
   private:
     void prepare(FlowTask& task, Component& component);
     void choose_flow(FlowTask& task, const Component& component, double m);
-    bool split(FlowTask& task, const Component& component);
+    void split(FlowTask& task, const Component& component);
     void finish(FlowTask& task, const Component& component);
 
     Pulse pulse_;

@@ -71,7 +71,7 @@ void ExactFinish::load(FlowTask& task, std::span<const double> x) {
                           std::abs(task.loss.derivative(v, range.upper)));
     if (!(bound < infinity)) bound = std::numeric_limits<double>::max();
     network.load(x, bound, state_.excess);
-    task.capacity_tolerance = 1e-15 * std::min(largest_weight_, bound);
+    task.largest_capacity = std::min(largest_weight_, bound);
     std::fill(state_.side.begin(), state_.side.end(), Side::resting);
 }
 
@@ -197,6 +197,33 @@ bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solve
     return true;
 }
 
+// The value of a component; where all values are as good, for want of data, the one that it has.
+double ExactFinish::settled_value(const FlowTask& task, std::span<const Vertex> vertices,
+                                  double slope, std::vector<Vertex>& names) const {
+    const double m = task.loss.minimizer(vertices, slope, names), now = u_[at(vertices[0])];
+    if (std::abs(m - now) <= 1e-9 * std::abs(m)) return m;
+    double total = slope;
+    for (const Vertex v : vertices) {
+        if (u_[at(v)] != now) return m;
+        total += task.loss.derivative(v, now);
+    }
+    return std::abs(total) <= 1e-13 * task.largest_capacity ? now : m;
+}
+
+// Whether the data is met as it is. No flow is better then than some that nearly cancels: where the
+// objective is 0, the gap is to be 0.
+bool ExactFinish::asks_for_no_flow(const FlowTask& task, std::span<const Vertex> vertices, double m,
+                                   double noise) const {
+    const FlowNetwork& network = state_.network;
+    for (const Vertex v : vertices) {
+        if (std::abs(task.loss.derivative(v, m)) > noise) return false;
+        for (ArcIndex a = network.begin(v); a < network.end(v); ++a)
+            if (network[a].closed() && network[a].residual != network[network[a].reverse].residual)
+                return false;
+    }
+    return true;
+}
+
 // The values once more, from the cut edges alone; sides that rounding has put in the wrong order
 // share one value then. What flows out of each vertex is computed afresh, too; where it leaves both
 // excess and deficit in a component, rounding has grown too large, and the component is dirty.
@@ -215,16 +242,20 @@ void ExactFinish::settle(FlowTask& task) {
                 state_.e(v) = total;
                 state_.at(v) = Side::resting;
             }
-            const double m = task.loss.minimizer(vertices, slope.value(), names);
-            double scale = 0.0, most = 0.0, least = 0.0;
+            const double m = settled_value(task, vertices, slope.value(), names);
+            double scale = 0.0, most = 0.0, least = 0.0, noise = 0.0;
             for (const Vertex v : vertices) {
                 const double g = task.loss.derivative(v, m), y = state_.e(v);
                 scale = std::max({scale, std::abs(g), std::abs(y)});
                 most = std::max(most, -g - y);
                 least = std::min(least, -g - y);
+                noise = std::max(noise, task.loss.rounding(v, m));
                 u_[at(v)] = m;
             }
-            if (std::min(most, -least) > tolerance * scale) unbalanced.push_back(vertices[0]);
+            if (std::min(most, -least) > tolerance * std::max(scale, task.largest_capacity))
+                unbalanced.push_back(vertices[0]);
+            else if (slope.value() == 0.0 && asks_for_no_flow(task, vertices, m, noise))
+                for (const Vertex v : vertices) state_.network.calm(v);
         }
         open_flips(0.0);
     }

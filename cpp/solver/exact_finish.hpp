@@ -54,6 +54,8 @@ class ExactFinish {
     End solve(const SmoothTerm& term, std::size_t channel, std::span<double> x, std::span<double> u,
               Watch& watch, int n_threads);
 
+    std::size_t n_vertices() const { return state_.n(); }
+    std::size_t n_edges() const { return static_cast<std::size_t>(state_.network.n_edges()); }
     const ExactFinishStats& stats() const { return stats_; }
     std::size_t n_bytes() const;
 
@@ -66,6 +68,10 @@ class ExactFinish {
     bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
     void open_flips(double tolerance);
     bool run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
+    double settled_value(const FlowTask& task, std::span<const Vertex> vertices, double slope,
+                         std::vector<Vertex>& names) const;
+    bool asks_for_no_flow(const FlowTask& task, std::span<const Vertex> vertices, double m,
+                          double noise) const;
     void settle(FlowTask& task);
 
     FlowState state_;

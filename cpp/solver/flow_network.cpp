@@ -139,6 +139,14 @@ void FlowNetwork::restore(Vertex v) {
     }
 }
 
+void FlowNetwork::calm(Vertex v) {
+    for (ArcIndex a = begin(v); a < end(v); ++a) {
+        if (arcs_[a].closed()) continue;
+        Arc& back = reverse(a);
+        arcs_[a].residual = back.residual = 0.5 * (arcs_[a].residual + back.residual);
+    }
+}
+
 std::size_t FlowNetwork::n_bytes() const {
     return first_.size() * sizeof(ArcIndex) + arcs_.size() * sizeof(Arc) +
            arc_of_edge_.size() * sizeof(ArcIndex) + memory_.size() * sizeof(float) +

@@ -75,6 +75,9 @@ class FlowNetwork {
     // Goes back to it on the open edges from v to vertices of higher number.
     void restore(Vertex v);
 
+    // No flow at all on the open edges of v.
+    void calm(Vertex v);
+
     // Takes over the flow x by edge, clipped to |x| ≤ min(ω, bound), and remembers it; every edge is
     // open. `outflow` by vertex of the network is filled with Kᵀp.
     void load(std::span<const double> x, double bound, std::span<double> outflow);

@@ -1,6 +1,8 @@
 // A data term as the exact finish sees it: one channel, vertices by their number in the network.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,6 +23,13 @@ class VertexLoss {
     double derivative(Vertex v, double m) const {
         return squared_ != nullptr ? squared_->derivative(entry(v), m)
                                    : term_->derivative(entry(v), m);
+    }
+
+    // How far the rounding of m alone moves the derivative.
+    double rounding(Vertex v, double m) const {
+        constexpr double few = 8.0 * std::numeric_limits<double>::epsilon();
+        if (squared_ != nullptr) return few * std::abs(m) * squared_->weight(entry(v));
+        return std::abs(derivative(v, m + few * std::abs(m)) - derivative(v, m));
     }
 
     // argmin_m Σ G_v(m) + slope·m. `names` is scratch.

@@ -10,7 +10,7 @@ constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
 
 // A wave pays where the distances, summed over all excess, exceed this share of the vertices.
 constexpr double worthwhile = 0.3;
-constexpr std::size_t least_size = 64;
+constexpr std::size_t least_size = 64, longest_path = 512;
 
 }  // namespace
 
@@ -78,9 +78,17 @@ bool Waves::sweep(FlowState& state, const Component& component) {
 bool Waves::run(FlowState& state, const Component& component, Pulse& pulse) {
     if (component.size() < least_size) return true;
     for (bool going = true; going;) {
-        const bool source = sweep<Side::source>(state, component);
-        const bool sink = sweep<Side::sink>(state, component);
-        going = source || sink;
+        std::size_t n_sources = 0, n_sinks = 0;
+        for (const Vertex v : component.vertices(state)) {
+            n_sources += state.e(v) > component.tolerance;
+            n_sinks += state.e(v) < -component.tolerance;
+        }
+        if (n_sources == 0 || n_sinks == 0) return true;
+        // So few that no distance would make them worthwhile.
+        const auto enough = [&](std::size_t n) { return n * longest_path > component.size(); };
+        const bool pushed = enough(n_sources) && sweep<Side::source>(state, component);
+        const bool pulled = enough(n_sinks) && sweep<Side::sink>(state, component);
+        going = pushed || pulled;
         if (pulse.look()) return false;
     }
     return true;

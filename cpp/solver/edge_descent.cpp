@@ -1,0 +1,115 @@
+#include "solver/edge_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace graphtv {
+
+namespace {
+std::size_t at(Vertex v) { return static_cast<std::size_t>(v); }
+}  // namespace
+
+EdgeDescent::EdgeDescent(const EdgeList& graph, std::span<const double> weights,
+                         std::span<const double> signal, std::span<const double> vertex_weights)
+    : graph_(graph),
+      weights_(weights),
+      f_(signal),
+      c_(vertex_weights),
+      x_(weights.size()),
+      y_(weights.size()),
+      u_(signal.begin(), signal.end()),
+      r_(u_) {
+    centre_ = std::accumulate(f_.begin(), f_.end(), 0.0) / static_cast<double>(f_.size() + 1);
+    inverse_.reserve(c_.size());
+    for (const double c : c_) inverse_.push_back(1.0 / c);
+}
+
+void EdgeDescent::start_from(std::span<const double> p) {
+    for (std::size_t e = 0; e < x_.size(); ++e) x_[e] = weights_[e] * p[e];
+    recompute();
+}
+
+// u from x, without momentum.
+void EdgeDescent::recompute() {
+    std::copy(f_.begin(), f_.end(), u_.begin());
+    for (std::size_t e = 0; e < x_.size(); ++e) {
+        const auto i = at(graph_.edges[e].tail), j = at(graph_.edges[e].head);
+        u_[i] -= c_.empty() ? x_[e] : inverse_[i] * x_[e];
+        u_[j] += c_.empty() ? x_[e] : inverse_[j] * x_[e];
+    }
+    std::copy(u_.begin(), u_.end(), r_.begin());
+    std::copy(x_.begin(), x_.end(), y_.begin());
+    energy_ = std::numeric_limits<double>::infinity();
+    t_ = 1.0;
+}
+
+bool EdgeDescent::step(Watch& watch) {
+    const double t_next = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t_ * t_));
+    beta_ = (t_ - 1.0) / t_next;
+    t_ = t_next;
+    double uphill = 0.0;
+    const bool finished = c_.empty() ? sweep<false>(watch, uphill) : sweep<true>(watch, uphill);
+    if (!finished) {
+        recompute();
+        return false;
+    }
+    double energy = 0.0;
+    for (std::size_t i = 0; i < u_.size(); ++i) {
+        const double u = r_[i], centred = u - centre_;
+        energy += 0.5 * (c_.empty() ? 1.0 : c_[i]) * centred * centred;
+        r_[i] = u + beta_ * (u - u_[i]);
+        u_[i] = u;
+    }
+    constexpr double rounding = 1e-14;
+    restarted_ = uphill > 0.0 || energy > energy_ * (1.0 + rounding);
+    energy_ = energy;
+    if (restarted_) {
+        std::copy(u_.begin(), u_.end(), r_.begin());
+        std::copy(x_.begin(), x_.end(), y_.begin());
+        t_ = 1.0;
+    }
+    return true;
+}
+
+// x from y edge by edge, and the next y at once; r follows from f - C⁻¹ ∇ᵀy to f - C⁻¹ ∇ᵀx.
+template <bool has_vertex_weights>
+bool EdgeDescent::sweep(Watch& watch, double& uphill) {
+    constexpr std::size_t edges_per_look = 1 << 16;
+    const std::size_t m = x_.size();
+    double sum = 0.0;
+    for (std::size_t first = 0; first < m; first += edges_per_look) {
+        if (watch.expired()) return false;
+        const std::size_t last = std::min(first + edges_per_look, m);
+        for (std::size_t e = first; e < last; ++e) {
+            const auto i = at(graph_.edges[e].tail), j = at(graph_.edges[e].head);
+            const double a = has_vertex_weights ? inverse_[i] : 1.0;
+            const double b = has_vertex_weights ? inverse_[j] : 1.0;
+            const double w = weights_[e], y = y_[e], difference = r_[i] - r_[j];
+            const double move = has_vertex_weights ? difference / (a + b) : 0.5 * difference;
+            const double x = std::min(std::max(y + move, -w), w);
+            const double change = x - x_[e];
+            r_[i] -= a * (x - y);
+            r_[j] += b * (x - y);
+            sum += (y - x) * change;
+            y_[e] = x + beta_ * change;
+            x_[e] = x;
+        }
+    }
+    uphill = sum;
+    return true;
+}
+
+double EdgeDescent::dual_value() const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < u_.size(); ++i)
+        sum += 0.5 * (c_.empty() ? 1.0 : c_[i]) * (f_[i] - u_[i]) * (f_[i] + u_[i]);
+    return sum;
+}
+
+void EdgeDescent::dual(std::span<double> p) const {
+    for (std::size_t e = 0; e < x_.size(); ++e) p[e] = std::clamp(x_[e] / weights_[e], -1.0, 1.0);
+}
+
+}  // namespace graphtv

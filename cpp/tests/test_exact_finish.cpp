@@ -1,0 +1,275 @@
+// The exact finish, judged by the duality gap alone: a flow |x_e| ≤ ω_e and values u whose gap is a
+// sum of nonnegative parts, one per edge, ω|u_i - u_j| - x(u_i - u_j), and one per vertex.
+#include <cmath>
+#include <optional>
+
+#include "check.hpp"
+#include "instances.hpp"
+#include "solver/edge_sweeps.hpp"
+#include "solver/exact_finish.hpp"
+#include "terms/huber.hpp"
+#include "terms/logistic.hpp"
+#include "terms/poisson.hpp"
+#include "terms/squared.hpp"
+#include "terms/sum.hpp"
+
+namespace graphtv::tests {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+struct Answer {
+    std::vector<double> x, u;
+    ExactFinish::End end;
+
+    bool operator==(const Answer&) const = default;
+};
+
+Answer finish(const EdgeList& graph, const std::vector<double>& w, const SmoothTerm& term,
+              std::vector<double> start, int n_threads = 1, std::size_t channel = 0) {
+    ExactFinish solver(graph, w);
+    Watch watch;
+    Answer answer{std::move(start), std::vector<double>(at(graph.n_vertices), 1e77), {}};
+    answer.end = solver.solve(term, channel, answer.x, answer.u, watch, n_threads);
+    return answer;
+}
+
+// Kᵀp by vertex. Checks |x| ≤ ω, and adds up the penalty and the edges' part of the gap.
+std::vector<CompensatedSum> outflow(const EdgeList& graph, const std::vector<double>& w,
+                                    const Answer& answer, CompensatedSum& penalty,
+                                    CompensatedSum& gap, const std::string& context) {
+    std::vector<CompensatedSum> y(at(graph.n_vertices));
+    for (std::size_t e = 0; e < w.size(); ++e) {
+        const double x = answer.x[e];
+        if (!check(std::abs(x) <= w[e], context)) break;
+        const auto [i, j] = graph.edges[e];
+        const double drop = answer.u[at(i)] - answer.u[at(j)];
+        y[at(i)].add(x);
+        y[at(j)].add(-x);
+        if (drop == 0.0) continue;
+        penalty.add(w[e] * std::abs(drop));
+        gap.add((drop > 0.0 ? w[e] - x : w[e] + x) * std::abs(drop));
+    }
+    return y;
+}
+
+void check_squared(const EdgeList& graph, const std::vector<double>& w,
+                   const std::vector<double>& f, const std::vector<double>& c, const Answer& answer,
+                   const std::string& context) {
+    check(answer.end == ExactFinish::End::exact, context + "end");
+    CompensatedSum primal, gap;
+    const auto y = outflow(graph, w, answer, primal, gap, context);
+    const auto [low, high] = std::minmax_element(f.begin(), f.end());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const double distance = answer.u[i] - f[i], q = y[i].value();
+        if (c[i] > 0.0) {
+            const double rest = distance + q / c[i];
+            primal.add(0.5 * c[i] * distance * distance);
+            gap.add(0.5 * c[i] * rest * rest);
+        } else {
+            gap.add(std::abs(q) * (*high - *low));
+        }
+    }
+    // What rounding of f alone can make of the primal value.
+    const double largest = f.empty() ? 0.0 : std::max(std::abs(*low), std::abs(*high));
+    const double dust = 1e-28 * largest * largest * static_cast<double>(f.size());
+    check(gap.value() <= 1e-12 * primal.value() + dust,
+          context + "gap " + std::to_string(gap.value() / primal.value() * 1e12) + "e-12 ");
+}
+
+std::vector<double> random_start(const std::vector<double>& w, Random& random) {
+    std::vector<double> x(w.size());
+    for (std::size_t e = 0; e < w.size(); ++e)
+        x[e] = w[e] * std::clamp(4.0 * uniform(random) - 2.0, -1.0, 1.0);
+    return x;
+}
+
+void squared_loss_is_exact() {
+    Random random(1);
+    for (int trial = 0; trial < 1'500; ++trial) {
+        const auto n = static_cast<Vertex>(integer(random, 0,
+                                                   trial % 50 == 0  ? 3'000
+                                                   : trial % 5 == 0 ? 300
+                                                                    : 12));
+        const auto graph = random_graph(n, static_cast<int>(integer(random, 0, 4 * n)), random);
+        const auto f = signal(all_signals[random() % all_signals.size()], at(n), random);
+        const auto kind = all_weights[random() % all_weights.size()];
+        const auto w = weights(kind, graph.edges.size(), random);
+        std::vector<double> c(at(n), 1.0);
+        if (trial % 3 == 1)
+            for (double& value : c) value = 0.1 + uniform(random);
+        if (trial % 3 == 2)  // masks
+            for (double& value : c) value = random() % 3 == 0 ? 0.0 : 1.0;
+        std::vector<double> x(w.size(), 0.0);
+        if (trial % 4 == 1) x = random_start(w, random);
+        if (trial % 4 >= 2 && n > 0) {
+            Watch watch;
+            edge_sweeps(graph.view(), w, f, c, 10, x, watch);
+        }
+        const auto context = describe(trial, n, int(kind));
+        const SquaredTerm term({at(n), 1}, f, c);
+        const auto answer = finish(graph.view(), w, term, std::move(x));
+        check_squared(graph.view(), w, f, c, answer, context);
+        // Started at the optimum it stays there.
+        const auto again = finish(graph.view(), w, term, answer.x);
+        check_squared(graph.view(), w, f, c, again, context + "again ");
+    }
+}
+
+Instance grid(Vertex rows, Vertex columns) {
+    Instance graph{rows * columns, {}};
+    for (Vertex i = 0; i < rows; ++i)
+        for (Vertex j = 0; j < columns; ++j) {
+            const Vertex v = i * columns + j;
+            if (j + 1 < columns) graph.edges.push_back({v, v + 1});
+            if (i + 1 < rows) graph.edges.push_back({v, v + columns});
+        }
+    return graph;
+}
+
+// Integers on a grid: ties everywhere. A component is as good as its halves then.
+void ties_are_exact() {
+    Random random(2);
+    for (int trial = 0; trial < 60; ++trial) {
+        const auto graph = grid(static_cast<Vertex>(integer(random, 1, 40)),
+                                static_cast<Vertex>(integer(random, 1, 40)));
+        std::vector<double> f(at(graph.n_vertices)), c(f.size(), 1.0);
+        for (double& value : f) value = static_cast<double>(integer(random, 0, 3));
+        const std::vector<double> w(graph.edges.size(), trial % 2 == 0 ? 0.5 : 1.0);
+        const SquaredTerm term({f.size(), 1}, f, c);
+        const auto answer = finish(graph.view(), w, term, std::vector<double>(w.size(), 0.0));
+        check_squared(graph.view(), w, f, c, answer, describe(trial));
+    }
+}
+
+// Large enough for several batches of components, and for new numbers of the vertices.
+void threads_do_not_change_a_bit() {
+    Random random(3);
+    for (const bool scattered : {false, true}) {
+        auto graph = grid(150, 140);
+        if (scattered) graph = scrambled(std::move(graph), random);
+        const auto f = signal(Signal::noise, at(graph.n_vertices), random);
+        const std::vector<double> w(graph.edges.size(), 0.15), c(f.size(), 1.0);
+        std::vector<double> x(w.size(), 0.0);
+        Watch watch;
+        edge_sweeps(graph.view(), w, f, {c.data(), 1}, 6, x, watch);
+        const SquaredTerm term({f.size(), 1}, f, c);
+        const auto one = finish(graph.view(), w, term, x);
+        check_squared(graph.view(), w, f, c, one, describe(int(scattered)));
+        for (const int n_threads : {2, 3, 8})
+            check(finish(graph.view(), w, term, x, n_threads) == one, describe(n_threads));
+    }
+}
+
+void check_smooth(const EdgeList& graph, const std::vector<double>& w, const SmoothTerm& term,
+                  const Answer& answer, const std::string& context) {
+    check(answer.end == ExactFinish::End::exact, context + "end");
+    CompensatedSum penalty, gap;
+    const auto y = outflow(graph, w, answer, penalty, gap, context);
+    std::vector<double> s(y.size());
+    for (std::size_t i = 0; i < y.size(); ++i) s[i] = -y[i].value();
+    const double primal = term.value(answer.u) + penalty.value(), dual = -term.conjugate(s);
+    check(std::abs(primal - dual) <= 1e-12 * std::max({std::abs(primal), std::abs(dual), 1.0}),
+          context + "gap " + std::to_string((primal - dual) * 1e12) + "e-12 ");
+}
+
+void smooth_losses_are_exact() {
+    Random random(4);
+    for (int trial = 0; trial < 300; ++trial) {
+        const auto n = static_cast<Vertex>(integer(random, 1, trial % 10 == 0 ? 400 : 30));
+        const auto graph = random_graph(n, static_cast<int>(integer(random, 0, 3 * n)), random);
+        auto w = weights(Weights::uniform, graph.edges.size(), random);
+        for (double& value : w) value = std::min(value, 3.0);
+        std::vector<double> c(at(n));
+        for (double& value : c) value = random() % 4 == 0 ? 0.0 : 0.2 + uniform(random);
+        const auto x = random_start(w, random);
+        const TermShape shape{at(n), 1};
+        const auto f = signal(Signal::noise, at(n), random);
+        const HuberTerm huber(shape, f, c, 0.3);
+        check_smooth(graph.view(), w, huber, finish(graph.view(), w, huber, x),
+                     describe(trial, n) + "huber ");
+        std::vector<double> labels(at(n));
+        for (double& value : labels) value = random() % 2 == 0 ? 1.0 : -1.0;
+        const LogisticTerm logistic(shape, labels, c, {-8.0, 8.0});
+        check_smooth(graph.view(), w, logistic, finish(graph.view(), w, logistic, x),
+                     describe(trial, n) + "logistic ");
+        std::vector<double> counts(at(n));
+        for (double& value : counts) value = static_cast<double>(integer(random, 1, 9));
+        const PoissonTerm poisson(shape, counts, c);
+        check_smooth(graph.view(), w, poisson, finish(graph.view(), w, poisson, x),
+                     describe(trial, n) + "poisson ");
+    }
+}
+
+// The second of two channels, and the vertices of the network under other numbers.
+void channels_are_told_apart() {
+    Random random(5);
+    const auto graph = scrambled(grid(80, 70), random);
+    const auto f = signal(Signal::noise, 2 * at(graph.n_vertices), random);
+    const std::vector<double> w(graph.edges.size(), 0.3), one(1, 1.0);
+    const std::vector<double> second(f.begin() + graph.n_vertices, f.end());
+    const SquaredTerm both({second.size(), 2}, f, one), alone({second.size(), 1}, second, one);
+    const std::vector<double> x(w.size(), 0.0);
+    check(finish(graph.view(), w, both, x, 1, 1) == finish(graph.view(), w, alone, x));
+}
+
+// However early it ends, the flow is feasible and every u is some number of the data's range.
+void early_ends_leave_a_flow() {
+    Random random(6);
+    const auto graph = grid(200, 200);
+    const auto f = signal(Signal::noise, at(graph.n_vertices), random);
+    const std::vector<double> w(graph.edges.size(), 0.5), one(1, 1.0);
+    const SquaredTerm term({f.size(), 1}, f, one);
+    ExactFinish solver(graph.view(), w);
+    bool some_expired = false, some_finished = false;
+    for (int polls = 0; polls < 40 && !some_finished; ++polls) {
+        std::vector<double> x(w.size(), 0.0), u(f.size(), 1e77);
+        Watch watch(0.0005 * (1 << polls), {});
+        const auto end = solver.solve(term, 0, x, u, watch, 1);
+        some_expired = some_expired || end == ExactFinish::End::expired;
+        some_finished = some_finished || end == ExactFinish::End::exact;
+        for (std::size_t e = 0; e < w.size(); ++e)
+            if (!check(std::abs(x[e]) <= w[e])) break;
+        for (const double value : u)
+            if (!check(std::abs(value) <= 10.0, describe(value))) break;
+    }
+    check(some_expired && some_finished);
+}
+
+void sweeps_stay_feasible_and_climb() {
+    Random random(7);
+    const auto graph = random_graph(200, 700, random);
+    const auto w = weights(Weights::uniform, graph.edges.size(), random);
+    const auto f = signal(Signal::noise, 200, random);
+    const std::vector<double> one(1, 1.0);
+    std::vector<double> x(w.size(), 0.0);
+    double before = std::inner_product(f.begin(), f.end(), f.begin(), 0.0);
+    for (int sweep = 0; sweep < 5; ++sweep) {
+        Watch watch;
+        edge_sweeps(graph.view(), w, f, one, 1, x, watch);
+        auto r = f;
+        for (std::size_t e = 0; e < w.size(); ++e) {
+            check(std::abs(x[e]) <= w[e]);
+            r[at(graph.edges[e].tail)] -= x[e];
+            r[at(graph.edges[e].head)] += x[e];
+        }
+        const double now = std::inner_product(r.begin(), r.end(), r.begin(), 0.0);
+        check(now < before, describe(sweep));
+        before = now;
+    }
+}
+
+}  // namespace
+}  // namespace graphtv::tests
+
+int main() {
+    using namespace graphtv::tests;
+    squared_loss_is_exact();
+    ties_are_exact();
+    threads_do_not_change_a_bit();
+    smooth_losses_are_exact();
+    channels_are_told_apart();
+    early_ends_leave_a_flow();
+    sweeps_stay_feasible_and_climb();
+    return verdict();
+}
