@@ -11,10 +11,10 @@
 //   for G = ½‖u - f‖², in which û + (û - u) = f - Kᵀp.
 // - accelerated: Algorithm 2 of Chambolle and Pock (JMIV 2011) for γ-strongly convex G (in the norm
 //   of S): θ = 1/√(1 + 2γ/s), s ← s/θ, t ← θt, what the paper runs with γ = 0.25.
-// - balanced: over-relaxed, (u, p) ← (u, p) + ρ((û, p̂) - (u, p)). Algorithm 2 for the first
-//   iterations only, which make great progress, then constant steps, with a weight that is set now
-//   and then such that the two halves of a step are equally long, s‖û - u‖² = t‖p̂ - p‖². Changes of
-//   the weight become rarer geometrically.
+// - balanced: over-relaxed, (u, p) ← (u, p) + ρ((û, p̂) - (u, p)), with constant steps and a weight
+//   that is set now and then such that the two halves of a step are equally long,
+//   s‖û - u‖² = t‖p̂ - p‖². Changes of the weight become rarer geometrically. For strongly convex G,
+//   whose constant it does not need.
 // - restarted: anchored and reflected, (u, p) ← k/(k+1) (2(û, p̂) - (u, p)) + 1/(k+1) (u⁰, p⁰), with
 //   restarts from (û, p̂) when the fixed-point residual has fallen enough (Lu and Yang, "Restarted
 //   Halpern PDHG for linear programming", 2024), and the weight balanced at restarts (PDLP). For G
@@ -108,7 +108,6 @@ class Pdhg {
     std::vector<double> steps_;  // 1/s, or 1/(s S_i)
     std::vector<double> metric_;
     Blend blend_;
-    // Of the epoch since the last restart.
     long long epoch_length_ = 0;
     double first_residual_ = 0.0, last_residual_ = 0.0;
 };

@@ -114,25 +114,24 @@ def pdhg(
     p = np.zeros(K.shape[0])
     u_anchor, p_anchor = u, p
     epoch, first, last = 0, 0.0, math.inf
-    iteration, next_balance = 0, 5
+    iteration, next_balance = 0, 3
     while True:
         iteration += 1
         s_used, theta = s, 1.0
         u_hat = prox(u - (K.T @ p) / (s * M.S), 1.0 / (s * M.S))
-        accelerates = scheme == "accelerated" or (scheme == "balanced" and iteration <= 10)
-        if accelerates and gamma > 0:
+        if scheme == "accelerated":
             theta = 1.0 / math.sqrt(1.0 + 2.0 * gamma / s)
-            s, t, weight = s / theta, t * theta, weight / theta
+            s, t = s / theta, t * theta
         p_hat = dual_step(p, K @ (u_hat + theta * (u_hat - u)), t, M, delta)
         t_used, restarted = t, False
         du, dp = u_hat - u, p_hat - p
         if scheme == "balanced":
             u, p = u + 1.6 * du, p + 1.6 * dp
             if iteration >= next_balance:
-                next_balance = iteration + (5 if iteration < 50 else iteration // 5)
-                if not (accelerates and gamma > 0):
-                    weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp, 0.5, 4.0)
-                    s, t = root * weight, root / weight
+                wait = 3 if iteration < 30 else 6 if iteration < 60 else iteration // 5
+                next_balance = iteration + wait
+                weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp, 1.0, 4.0)
+                s, t = root * weight, root / weight
         elif scheme == "restarted":
             epoch += 1
             square = s * (M.S * du) @ du - 2.0 * (K @ du) @ dp + t * dp @ M.T @ dp

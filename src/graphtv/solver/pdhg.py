@@ -70,11 +70,7 @@ class Pdhg:
             options.primal_weight,
             gamma,
             n_threads,
-            # Chains are so much faster than trees that they win with more iterations.
-            reconditions=partition is not None
-            and not partition.is_linear
-            and graph.n_edges <= RECONDITION_EDGES
-            and scheme in ("balanced", "restarted"),
+            reconditions=_reconditions(preconditioner, scheme),
         )
         if start is not None:
             self._core.start_from(*start)
@@ -113,3 +109,16 @@ class Pdhg:
         p = np.zeros(self._n_dual)
         self._core.dual(p)
         return p
+
+
+def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:
+    """Whether other forests are worth the time it takes to build them, see docs/theory/pdhg.md.
+
+    Chains of a grid are so much faster than trees that they win with more iterations; for terms
+    without strong convexity so are all linear forests. A user's own partition is left alone.
+    """
+    partition = preconditioner.partition
+    if partition is None or partition.method in ("chains", "custom"):
+        return False
+    pays = scheme == "balanced" or (scheme == "restarted" and not partition.is_linear)
+    return pays and partition.graph.n_edges <= RECONDITION_EDGES
