@@ -111,19 +111,16 @@ void ExactFinish::mark_all() {
 
 // The components of the dirty vertices, one after the other in FlowState::order.
 void ExactFinish::gather_dirty() {
-    components_.clear();
-    std::size_t end = 0;
+    borders_.assign(1, 0);
     for (const Vertex v : dirty_) {
         if (state_.at(v) != Side::resting) continue;
-        const std::size_t begin = end;
-        end = gather_component(state_, v, begin, narrow_);
-        components_.push_back({begin, end});
+        const std::size_t end = gather_component(state_, v, at(borders_.back()), narrow_);
+        borders_.push_back(static_cast<Vertex>(end));
     }
 }
 
 void ExactFinish::remember_dirty() {
-    for (const Component& component : components_)
-        for (const Vertex v : component.vertices(state_)) state_.network.remember(v);
+    for (Vertex i = 0; i < borders_.back(); ++i) state_.network.remember(state_.order[at(i)]);
 }
 
 // Large components on the caller's thread, which alone can ask the watch; the others on all.
@@ -132,23 +129,23 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
     constexpr std::size_t large = 1 << 17, vertices_per_batch = 1 << 12;
     std::vector<std::size_t> batches;
     std::size_t filled = vertices_per_batch;
-    for (std::size_t i = 0; i < components_.size(); ++i) {
-        if (components_[i].size() >= large) {
-            if (!solvers[0].solve(task, components_[i])) return false;
+    for (std::size_t i = 0; i < n_components(); ++i) {
+        if (component(i).size() >= large) {
+            if (!solvers[0].solve(task, component(i))) return false;
             continue;
         }
         if (filled >= vertices_per_batch) {
             batches.push_back(i);
             filled = 0;
         }
-        filled += components_[i].size();
+        filled += component(i).size();
     }
-    batches.push_back(components_.size());
+    batches.push_back(n_components());
     std::atomic<bool> finished = true;
     parallel_for(static_cast<int>(batches.size()) - 1, n_threads, [&](int batch, int worker) {
         for (std::size_t i = batches[at(batch)]; i < batches[at(batch) + 1]; ++i)
-            if (components_[i].size() < large && finished &&
-                !solvers[at(worker)].solve(task, components_[i]))
+            if (component(i).size() < large && finished &&
+                !solvers[at(worker)].solve(task, component(i)))
                 finished = false;
     });
     return finished;
@@ -158,9 +155,8 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
 void ExactFinish::open_flips(double tolerance) {
     FlowNetwork& network = state_.network;
     dirty_.clear();
-    const std::size_t end = components_.empty() ? 0 : components_.back().end;
-    for (std::size_t i = 0; i < end; ++i) {
-        const Vertex v = state_.order[i];
+    for (Vertex i = 0; i < borders_.back(); ++i) {
+        const Vertex v = state_.order[at(i)];
         for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
             const Arc& arc = network[a];
             if (!arc.closed()) continue;
@@ -233,8 +229,8 @@ void ExactFinish::settle(FlowTask& task) {
     mark_all();
     while (!dirty_.empty()) {
         gather_dirty();
-        for (const Component& component : components_) {
-            const auto vertices = component.vertices(state_);
+        for (std::size_t i = 0; i < n_components(); ++i) {
+            const auto vertices = component(i).vertices(state_);
             CompensatedSum slope;
             for (const Vertex v : vertices) {
                 const auto [total, cut] = state_.network.outflows(v);
@@ -264,7 +260,7 @@ void ExactFinish::settle(FlowTask& task) {
 
 std::size_t ExactFinish::n_bytes() const {
     return state_.n_bytes() + u_.capacity() * sizeof(double) + dirty_.capacity() * sizeof(Vertex) +
-           components_.capacity() * sizeof(Component);
+           borders_.capacity() * sizeof(Vertex);
 }
 
 }  // namespace graphtv

@@ -60,6 +60,10 @@ class ExactFinish {
     std::size_t n_bytes() const;
 
   private:
+    std::size_t n_components() const { return borders_.size() - 1; }
+    Component component(std::size_t i) const {
+        return {static_cast<std::size_t>(borders_[i]), static_cast<std::size_t>(borders_[i + 1])};
+    }
     void load(FlowTask& task, std::span<const double> x);
     void guess_cuts(FlowTask& task);
     void mark_all();
@@ -75,10 +79,10 @@ class ExactFinish {
     void settle(FlowTask& task);
 
     FlowState state_;
-    std::vector<double> u_;              // by vertex of the network
-    std::vector<Vertex> dirty_;          // vertices of components to be solved
-    std::vector<Component> components_;  // those components
-    std::vector<ArcIndex> narrow_;       // scratch
+    std::vector<double> u_;         // by vertex of the network
+    std::vector<Vertex> dirty_;     // vertices of components to be solved
+    std::vector<Vertex> borders_;   // of those components in FlowState::order
+    std::vector<ArcIndex> narrow_;  // scratch
     ExactFinishStats stats_;
     double largest_weight_;
 };

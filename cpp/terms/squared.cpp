@@ -12,14 +12,21 @@ SquaredTerm::SquaredTerm(TermShape shape, std::span<const double> signal,
 
 double SquaredTerm::minimizer(std::span<const Vertex> component, std::size_t channel,
                               double slope) const {
+    // Sums of differences: where all data agree, their mean is that number to the last bit.
     CompensatedSum mass, moment;
+    double pivot = 0.0;
+    bool is_set = false;
     for (const Vertex v : component) {
         const std::size_t i = shape_.entry(v, channel);
-        mass.add(weights_[i]);
-        moment.add(weights_[i] * signal_[i]);
+        const double c = weights_[i];
+        if (!(c > 0.0)) continue;
+        if (!is_set) pivot = signal_[i];
+        is_set = true;
+        mass.add(c);
+        moment.add(c * (signal_[i] - pivot));
     }
     moment.add(-slope);
-    return mass.value() > 0.0 ? moment.value() / mass.value() : domain_.maximizer(-slope);
+    return is_set ? pivot + moment.value() / mass.value() : domain_.maximizer(-slope);
 }
 
 }  // namespace graphtv
