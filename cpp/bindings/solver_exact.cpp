@@ -1,5 +1,6 @@
 // Binds the exact finish by flows, and the sweeps that can start it.
 
+#include <limits>
 #include <stdexcept>
 
 #include "bindings/watch.hpp"
@@ -21,6 +22,8 @@ const char* name_of(ExactFinish::End end) {
             return "exact";
         case ExactFinish::End::stalled:
             return "stalled";
+        case ExactFinish::End::exhausted:
+            return "exhausted";
         default:
             return "expired";
     }
@@ -37,6 +40,7 @@ void bind_exact(nb::module_& m) {
         .def_ro("paths", &ExactFinishStats::paths)
         .def_ro("path_arcs", &ExactFinishStats::path_arcs)
         .def_ro("waves", &ExactFinishStats::waves)
+        .def_ro("work", &ExactFinishStats::work, "Arcs looked at, roughly.")
         .def_ro("fallback", &ExactFinishStats::fallback);
 
     nb::class_<ExactFinish>(m, "ExactFinish", "From a flow near the optimum to an exact solution.")
@@ -53,7 +57,7 @@ void bind_exact(nb::module_& m) {
         .def(
             "solve",
             [](ExactFinish& self, const SmoothTerm& term, std::size_t channel, const InPlace& x,
-               const InPlace& u, PythonWatch& watch, int n_threads) {
+               const InPlace& u, PythonWatch& watch, int n_threads, double allowance) {
                 require_size(x.size(), self.n_edges(), "x");
                 require_size(u.size(), self.n_vertices(), "u");
                 require_size(term.n_vertices(), self.n_vertices(), "term");
@@ -61,13 +65,16 @@ void bind_exact(nb::module_& m) {
                     throw std::invalid_argument("the channel is out of range");
                 return name_of(watched(watch, [&](Watch& w) {
                     return self.solve(term, channel, view(x), view(u), w,
-                                      resolve_threads(n_threads));
+                                      resolve_threads(n_threads), allowance);
                 }));
             },
             nb::arg("term"), nb::arg("channel"), nb::arg("x").noconvert(), nb::arg("u").noconvert(),
             nb::arg("watch"), nb::arg("n_threads"),
+            nb::arg("allowance") = std::numeric_limits<double>::infinity(),
             "The flow x by edge is the start and becomes the answer; u is filled. How it ended: "
-            "'exact', 'stalled' or 'expired'.")
+            "'exact', 'stalled', 'expired', or 'exhausted' after more work per vertex than "
+            "allowed, "
+            "which leaves both as they were.")
         .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
         .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
 

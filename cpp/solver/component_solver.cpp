@@ -33,6 +33,7 @@ double slope(const FlowState& state, std::span<const Vertex> vertices, double si
 
 bool ComponentSolver::solve(FlowTask& task, const Component& component) {
     stack_.assign(1, component);
+    pulse_.allow(task.allowance * static_cast<double>(component.size() + task.u.size() / 4));
     while (!stack_.empty()) {
         Component part = stack_.back();
         stack_.pop_back();

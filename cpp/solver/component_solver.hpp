@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,9 @@ namespace graphtv {
 struct FlowTask {
     FlowState& state;
     const VertexLoss& loss;
-    std::span<double> u;            // by vertex of the network
+    std::span<double> u;  // by vertex of the network
+    double allowance = std::numeric_limits<
+        double>::infinity();        // of work, per vertex of a component and a quarter of all
     double largest_capacity = 0.0;  // residuals are rounded to its last bit
 };
 
@@ -37,6 +40,8 @@ class ComponentSolver {
     std::int64_t n_paths() const { return paths_.n_paths; }
     std::int64_t path_arcs() const { return paths_.path_arcs; }
     std::int64_t n_waves() const { return waves_.n_waves; }
+    double work() const { return pulse_.total(); }
+    bool is_exhausted() const { return pulse_.is_exhausted(); }
 
   private:
     void prepare(FlowTask& task, Component& component);

@@ -26,10 +26,10 @@ ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights)
 
 ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
                                     std::span<double> x, std::span<double> u, Watch& watch,
-                                    int n_threads) {
+                                    int n_threads, double allowance) {
     stats_ = {};
     const VertexLoss loss(term, channel, state_.network);
-    FlowTask task{state_, loss, u_};
+    FlowTask task{state_, loss, u_, allowance};
     std::atomic<bool> stop = false;
     std::vector<ComponentSolver> solvers;
     for (int i = 0; i < std::max(1, n_threads); ++i)
@@ -52,6 +52,8 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
         stats_.paths += solver.n_paths();
         stats_.path_arcs += solver.path_arcs();
         stats_.waves += solver.n_waves();
+        stats_.work += solver.work();
+        if (solver.is_exhausted()) return End::exhausted;
     }
     state_.network.store(x);
     for (Vertex v = 0; v < state_.network.n_vertices(); ++v)

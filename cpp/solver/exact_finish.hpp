@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -38,21 +39,26 @@ struct ExactFinishStats {
     std::int64_t components = 0;  // solved, parts among them
     std::int64_t splits = 0, merges = 0;
     std::int64_t paths = 0, path_arcs = 0, waves = 0;
+    double work = 0.0;      // arcs looked at, roughly
     bool fallback = false;  // the guessed cuts were given up
 };
 
 class ExactFinish {
   public:
     // stalled: rounding stood in the way; the certificate tells how far.
-    enum class End { exact, stalled, expired };
+    enum class End { exact, stalled, expired, exhausted };
 
     // `weights` must outlive the object.
     ExactFinish(const EdgeList& graph, std::span<const double> weights);
 
     // x: flow by edge, |x_e| ≤ ω_e: the start on entry, the answer on return. u by vertex on return.
     // Ended early, x is feasible still and u the best guess.
+    // `allowance` limits the work spent on a component, in arcs looked at per vertex (its own, and a
+    // quarter of all for small ones): when it is exhausted, the start was too far away; x and u are
+    // left as they were.
     End solve(const SmoothTerm& term, std::size_t channel, std::span<double> x, std::span<double> u,
-              Watch& watch, int n_threads);
+              Watch& watch, int n_threads,
+              double allowance = std::numeric_limits<double>::infinity());
 
     std::size_t n_vertices() const { return state_.n(); }
     std::size_t n_edges() const { return static_cast<std::size_t>(state_.network.n_edges()); }

@@ -89,6 +89,7 @@ bool Waves::run(FlowState& state, const Component& component, Pulse& pulse) {
         const bool pushed = enough(n_sources) && sweep<Side::source>(state, component);
         const bool pulled = enough(n_sinks) && sweep<Side::sink>(state, component);
         going = pushed || pulled;
+        pulse.beat(static_cast<unsigned>(std::min<std::size_t>(4 * component.size(), 1U << 30)));
         if (pulse.look()) return false;
     }
     return true;

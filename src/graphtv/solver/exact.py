@@ -1,6 +1,14 @@
-"""The exact answer: a start by descent, then maximum flows that begin where it ended."""
+"""The exact answer: a start by descent, then maximum flows that begin where it ended.
+
+How dear the flows are shows only when they are tried: in two dimensions little, where excess has
+far to go (volumes, long networks) more than a better start would cost. So they have an allowance of
+work. When it is exhausted the start goes on until it has done thrice as many iterations, and the
+next allowance is larger; all of it is counted in arcs, not in seconds, and repeats bit by bit.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -16,6 +24,12 @@ HANDOVER_GAP = 5e-4
 LONGEST_START = 400
 """Iterations after which the start hands over in any case."""
 
+ALLOWANCE = 150.0
+"""Arcs that the first attempt may look at, per vertex: some fifty iterations of the start."""
+
+GROWTH = 4.0
+"""Of the allowance, from attempt to attempt."""
+
 
 class Exact:
     """A method that starts, and flows that finish."""
@@ -23,10 +37,15 @@ class Exact:
     def __init__(self, problem: Problem, start: Engine, watch: _core.Watch, n_threads: int) -> None:
         self._problem, self._start = problem, start
         self._watch, self._n_threads = watch, n_threads
+        self._finish: _core.ExactFinish | None = None
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
-        self._hands_over = False
+        self._tries_flows = False
+        self._allowance = ALLOWANCE
+        self._next_attempt = 0  # in iterations of the start, after a failure
         self.iterations = 0
         self.is_final = False
+        self.phase = start.phase
+        start.aim(HANDOVER_GAP)
 
     @property
     def sweeps(self) -> int:
@@ -50,32 +69,36 @@ class Exact:
 
     @property
     def target(self) -> float:
-        """The gap at which the flows take over."""
-        return 0.0 if self._hands_over else HANDOVER_GAP
+        """The gap at which the flows take over, if it is that they wait for."""
+        return HANDOVER_GAP if self._next_attempt == 0 else 0.0
 
     @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._start.is_cheap
 
-    @property
-    def phase(self) -> str:
-        """What was done last, if not an iteration of the usual kind."""
-        return self._start.phase if self._point is None else "flows"
+    def aim(self, relative_gap: float) -> None:
+        """Go the same way in any case."""
 
     def observe(self, relative_gap: float) -> None:
-        """Hand over to the flows when the start is good enough."""
+        """Try the flows when the start is good enough for the first time, or for the next."""
         self._start.observe(relative_gap)
-        if relative_gap <= HANDOVER_GAP or self._start.iterations >= LONGEST_START:
-            self._hands_over = True
+        if self._next_attempt == 0:
+            is_due = relative_gap <= HANDOVER_GAP or self._start.iterations >= LONGEST_START
+        else:
+            is_due = self._start.iterations >= self._next_attempt
+        if is_due and not self.is_final:
+            self._tries_flows = True
+            self._start.aim(0.1 * relative_gap)
 
     def advance(self) -> None:
-        """Do one iteration of the start, or all of the flows."""
-        if self._hands_over:
+        """Do one iteration of the start, or try the flows."""
+        if self._tries_flows:
             self._flow()
         else:
             self._start.advance()
-            self._hands_over = self._start.is_final
+            self._tries_flows = self._start.is_final
+            self.phase = self._start.phase
         self.iterations += 1
 
     def evaluate(self) -> tuple[float, float]:
@@ -95,16 +118,26 @@ class Exact:
         return self._start.dual_point() if self._point is None else self._point[1]
 
     def _flow(self) -> None:
-        """Run the flows on every channel."""
+        """Run the flows on every channel, as far as the allowance goes."""
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SmoothTerm)
+        if self._finish is None:
+            self._finish = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
         u, p = self.primal_point(), self.dual_point()
         x = p.reshape(-1, graph.n_edges) * graph.weights
-        finish = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
-        self.is_final = True
-        for channel, row in enumerate(u.reshape(-1, graph.n_vertices)):
-            end = finish.solve(term, channel, x[channel], row, self._watch, self._n_threads)
-            self.is_final = self.is_final and end != "expired"
-        with np.errstate(invalid="ignore"):
-            p = np.clip(x / graph.weights, -1.0, 1.0).reshape(-1)
-        self._point = u, p
+        allowance = math.inf if self._start.is_final else self._allowance
+        ends = [
+            self._finish.solve(
+                term, channel, x[channel], row, self._watch, self._n_threads, allowance
+            )
+            for channel, row in enumerate(u.reshape(-1, graph.n_vertices))
+        ]
+        if "exhausted" in ends:
+            self.phase = "flows, in vain"
+            self._tries_flows = False
+            self._allowance *= GROWTH
+            self._next_attempt = 3 * self._start.iterations
+        else:
+            self.phase = "flows"
+            self.is_final = "expired" not in ends
+            self._point = u, np.clip(x / graph.weights, -1.0, 1.0).reshape(-1)
