@@ -39,6 +39,7 @@ class ComponentSolver {
     std::int64_t n_waves() const { return waves_.n_waves; }
 
   private:
+    AugmentingPaths::End route(FlowState& state, const Component& component);
     void prepare(FlowTask& task, Component& component);
     void choose_flow(FlowTask& task, const Component& component, double m);
     void split(FlowTask& task, const Component& component);
