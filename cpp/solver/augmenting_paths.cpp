@@ -55,17 +55,19 @@ void AugmentingPaths::start(const Component& component) {
 }
 
 AugmentingPaths::End AugmentingPaths::run(FlowState& state, const Component& component,
-                                          Pulse& pulse) {
+                                          std::int64_t most_arcs, Pulse& pulse) {
     state_ = &state;
     tolerance_ = component.tolerance;
     capacity_tolerance_ = component.capacity_tolerance;
     time_ = 0;
     first_active_ = last_active_ = no_vertex;
     start(component);
+    const std::int64_t last_arc = path_arcs + most_arcs;
     while (n_sources_ > 0 && n_sinks_ > 0) {
         const Vertex v = next_active();
         if (v == no_vertex) return End::blocked;
         if (!grow(v, pulse)) return End::expired;
+        if (path_arcs > last_arc) return End::exhausted;
     }
     return End::balanced;
 }

@@ -40,9 +40,7 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
         ++n_components;
         prepare(task, part);
         if (part.size() > 1) {
-            tree_push(task.state, part);
-            if (!waves_.run(task.state, part, pulse_)) return false;
-            const auto end = paths_.run(task.state, part, pulse_);
+            const auto end = route(task.state, part);
             if (end == AugmentingPaths::End::expired) return false;
             if (end == AugmentingPaths::End::blocked) {
                 split(task, part);
@@ -55,6 +53,22 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
             return false;
     }
     return true;
+}
+
+// A maximum flow. Waves help where paths turn out long, and hurt where they are short: so the paths
+// have a budget of arcs, and when it is spent, waves of lesser yield than at first are tried.
+AugmentingPaths::End ComponentSolver::route(FlowState& state, const Component& component) {
+    constexpr double yield_at_first = 1.0, yield_later = 0.1;
+    constexpr std::int64_t arcs_per_vertex = 32, growth = 4;
+    auto budget = arcs_per_vertex * static_cast<std::int64_t>(component.size());
+    tree_push(state, component);
+    if (!waves_.run(state, component, yield_at_first, pulse_)) return AugmentingPaths::End::expired;
+    for (;; budget *= growth) {
+        const auto end = paths_.run(state, component, budget, pulse_);
+        if (end != AugmentingPaths::End::exhausted) return end;
+        if (!waves_.run(state, component, yield_later, pulse_))
+            return AugmentingPaths::End::expired;
+    }
 }
 
 // The value m of the component, and the excess -G_v'(m) - (Kᵀp)_v of its vertices.

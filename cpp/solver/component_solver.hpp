@@ -44,6 +44,7 @@ class ComponentSolver {
     bool is_exhausted() const { return pulse_.is_exhausted(); }
 
   private:
+    AugmentingPaths::End route(FlowState& state, const Component& component);
     void prepare(FlowTask& task, Component& component);
     void choose_flow(FlowTask& task, const Component& component, double m);
     void split(FlowTask& task, const Component& component);

@@ -10,6 +10,8 @@ namespace graphtv {
 
 // Appends the component of `root`, a resting vertex, to FlowState::order at `begin` and returns its
 // end. Its vertices are free then, in breadth-first order, with the arc to their parent.
+// Edges nearly saturated either way join the tree only where no other does: less gets stuck in them.
+// `narrow` is scratch.
 std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin,
                              std::vector<ArcIndex>& narrow);
 

@@ -8,15 +8,13 @@ namespace graphtv {
 namespace {
 constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
 
-// A wave pays where the distances, summed over all excess, exceed this share of the vertices.
-constexpr double worthwhile = 0.3;
 constexpr std::size_t least_size = 64, longest_path = 512;
 
 }  // namespace
 
 // Excess towards deficits for from = source; deficits towards excess for from = sink.
 template <Side from>
-bool Waves::sweep(FlowState& state, const Component& component) {
+bool Waves::sweep(FlowState& state, const Component& component, double threshold) {
     constexpr double sign = from == Side::source ? 1.0 : -1.0;
     FlowNetwork& network = state.network;
     const auto vertices = component.vertices(state);
@@ -52,8 +50,7 @@ bool Waves::sweep(FlowState& state, const Component& component) {
             }
         }
     }
-    if (static_cast<double>(total) < worthwhile * static_cast<double>(vertices.size()))
-        return false;
+    if (static_cast<double>(total) < threshold * static_cast<double>(vertices.size())) return false;
     ++n_waves;
     for (std::size_t i = end; i-- > 0;) {
         const Vertex v = queue[i];
@@ -75,7 +72,7 @@ bool Waves::sweep(FlowState& state, const Component& component) {
     return true;
 }
 
-bool Waves::run(FlowState& state, const Component& component, Pulse& pulse) {
+bool Waves::run(FlowState& state, const Component& component, double threshold, Pulse& pulse) {
     if (component.size() < least_size) return true;
     for (bool going = true; going;) {
         std::size_t n_sources = 0, n_sinks = 0;
@@ -86,8 +83,8 @@ bool Waves::run(FlowState& state, const Component& component, Pulse& pulse) {
         if (n_sources == 0 || n_sinks == 0) return true;
         // So few that no distance would make them worthwhile.
         const auto enough = [&](std::size_t n) { return n * longest_path > component.size(); };
-        const bool pushed = enough(n_sources) && sweep<Side::source>(state, component);
-        const bool pulled = enough(n_sinks) && sweep<Side::sink>(state, component);
+        const bool pushed = enough(n_sources) && sweep<Side::source>(state, component, threshold);
+        const bool pulled = enough(n_sinks) && sweep<Side::sink>(state, component, threshold);
         going = pushed || pulled;
         pulse.beat(static_cast<unsigned>(std::min<std::size_t>(4 * component.size(), 1U << 30)));
         if (pulse.look()) return false;

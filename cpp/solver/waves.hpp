@@ -16,14 +16,15 @@ namespace graphtv {
 
 class Waves {
   public:
-    // False if it ended early.
-    bool run(FlowState& state, const Component& component, Pulse& pulse);
+    // False if it ended early. A wave must find distances that, summed over all excess, exceed
+    // `threshold` times the number of vertices.
+    bool run(FlowState& state, const Component& component, double threshold, Pulse& pulse);
 
     std::int64_t n_waves = 0;
 
   private:
     template <Side from>
-    bool sweep(FlowState& state, const Component& component);
+    bool sweep(FlowState& state, const Component& component, double threshold);
 };
 
 }  // namespace graphtv
