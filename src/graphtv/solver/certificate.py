@@ -56,7 +56,7 @@ class Polish:
         return (
             self._applies
             and record.iteration >= self._next
-            and tolerance < record.relative_gap <= WITHIN * tolerance
+            and record.relative_gap <= WITHIN * tolerance
         )
 
     def __call__(self, engine: Engine) -> Certificate | None:

@@ -61,9 +61,6 @@ class Descent:
         """The momentum β of the first channel."""
         return self._channels[0].momentum
 
-    def aim(self, relative_gap: float) -> None:
-        """Go the same way in any case."""
-
     def observe(self, relative_gap: float) -> None:
         """Go on in any case."""
 

@@ -47,9 +47,6 @@ class Engine(Protocol):
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
 
-    def aim(self, relative_gap: float) -> None:
-        """Hear what gap is wanted next, to choose the way."""
-
     def observe(self, relative_gap: float) -> None:
         """Hear what gap has been proved after the last iteration."""
 

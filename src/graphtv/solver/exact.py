@@ -2,8 +2,8 @@
 
 How dear the flows are shows only when they are tried: in two dimensions little, where excess has
 far to go (volumes, long networks) more than a better start would cost. So they have an allowance of
-work. When it is exhausted the start goes on until it has done thrice as many iterations, and the
-next allowance is larger; all of it is counted in arcs, not in seconds, and repeats bit by bit.
+work. When it is exhausted the start goes on for several times as many iterations, and the next
+allowance is larger; all of it is counted in arcs, not in seconds, and repeats bit by bit.
 """
 
 from __future__ import annotations
@@ -45,7 +45,6 @@ class Exact:
         self.iterations = 0
         self.is_final = False
         self.phase = start.phase
-        start.aim(HANDOVER_GAP)
 
     @property
     def sweeps(self) -> int:
@@ -69,16 +68,13 @@ class Exact:
 
     @property
     def target(self) -> float:
-        """The gap at which the flows take over, if it is that they wait for."""
-        return HANDOVER_GAP if self._next_attempt == 0 else 0.0
+        """The gap at which the flows take over."""
+        return HANDOVER_GAP
 
     @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._start.is_cheap
-
-    def aim(self, relative_gap: float) -> None:
-        """Go the same way in any case."""
 
     def observe(self, relative_gap: float) -> None:
         """Try the flows when the start is good enough for the first time, or for the next."""
@@ -89,7 +85,6 @@ class Exact:
             is_due = self._start.iterations >= self._next_attempt
         if is_due and not self.is_final:
             self._tries_flows = True
-            self._start.aim(0.1 * relative_gap)
 
     def advance(self) -> None:
         """Do one iteration of the start, or try the flows."""
@@ -136,7 +131,7 @@ class Exact:
             self.phase = "flows, in vain"
             self._tries_flows = False
             self._allowance *= GROWTH
-            self._next_attempt = 3 * self._start.iterations
+            self._next_attempt = (2 if self.is_cheap else 5) * self._start.iterations
         else:
             self.phase = "flows"
             self.is_final = "expired" not in ends

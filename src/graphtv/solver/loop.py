@@ -162,11 +162,11 @@ def _run(
             record = progress.record(engine.iterations, engine.sweeps, *engine.evaluate())
             candidate = None
             target = max(tolerance, engine.target)
-            if status is None and polish.is_due(record, target):
-                candidate = polish(engine)
-            elif status is not None or engine.is_final or record.relative_gap <= tolerance:
+            if status is not None or engine.is_final or record.relative_gap <= tolerance:
                 points = engine.primal_point(), engine.dual_point()
                 candidate = certify(problem, *points, n_threads)
+            elif polish.is_due(record, target):
+                candidate = polish(engine)
             if candidate is not None and (
                 best is None or candidate.relative_gap < best.relative_gap
             ):

@@ -83,9 +83,6 @@ class Pdhg:
         """Steps through a whole forest done."""
         return self._core.n_sweeps
 
-    def aim(self, relative_gap: float) -> None:
-        """Go the same way in any case."""
-
     def observe(self, relative_gap: float) -> None:
         """Go on in any case."""
 

@@ -69,10 +69,6 @@ class Relay:
         """Whether an iteration costs less than a look at the gap."""
         return self._descent.is_cheap
 
-    def aim(self, relative_gap: float) -> None:
-        """Hear what gap is wanted next."""
-        self._goal = relative_gap
-
     def observe(self, relative_gap: float) -> None:
         """Judge whether edges get ahead."""
         if self.preconditioner is None:

@@ -77,10 +77,6 @@ class Threshold:
         """Whether an iteration costs less than a look at the gap."""
         return self._inner.is_cheap
 
-    def aim(self, relative_gap: float) -> None:
-        """Tell the inner method."""
-        self._inner.aim(relative_gap)
-
     def observe(self, relative_gap: float) -> None:
         """Tell the inner method."""
         self._inner.observe(relative_gap)
