@@ -159,6 +159,7 @@ def _run(
         if status is None:
             engine.advance()
         if status is not None or engine.is_final or progress.is_due(engine.iterations):
+            is_news = progress.is_news(engine.iterations)
             record = progress.record(engine.iterations, engine.sweeps, *engine.evaluate())
             candidate = None
             target = max(tolerance, engine.target)
@@ -174,9 +175,12 @@ def _run(
                 record = progress.improve(best.primal, best.dual)
             engine.observe(record.relative_gap)
             progress.plan_next(max(tolerance, engine.target), engine.is_cheap)
-            log.row(record, engine.step_size, engine.restarts, engine.phase)
-            if callback is not None and callback(_info(record, engine, problem)) is True:
-                watch.interrupt()
+            if is_news:
+                log.row(record, engine.step_size, engine.restarts, engine.phase)
+            if is_news and callback is not None:
+                answer = callback(_info(record, engine, problem))
+                if isinstance(answer, bool | np.bool_) and answer:
+                    watch.interrupt()
             if best is not None and best.relative_gap <= tolerance:
                 status = "optimal"
             elif engine.is_final:
@@ -218,7 +222,7 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
     else:
         raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
     try:
-        u = to_core(problem._check(u, "u", problem.shape))
+        u = to_core(problem._check(u, "u", problem.shape)).copy()  # it may become the result's
         p = to_core(problem._check(p, "p", problem.dual_shape))
     except ValueError as error:
         raise ValueError(f"warm_start does not fit the problem: {error}") from None

@@ -81,9 +81,15 @@ class Progress:
         """Whether it is time to look at the gap."""
         return iteration >= min(self._next, self.limits.max_iterations)
 
+    def is_news(self, iteration: int) -> bool:
+        """Whether no record is of this iteration yet; at the end one may be looked at again."""
+        return not self.records or self.records[-1].iteration != iteration
+
     def record(self, iteration: int, sweeps: int, primal: float, dual: float) -> Record:
         """Take down what the gap is now."""
         record = Record(iteration, sweeps, self.elapsed, primal, dual, relative_gap(primal, dual))
+        if not self.is_news(iteration):
+            self.records.pop()
         self.records.append(record)
         if record.relative_gap < 0.99 * self._best:
             self._best, self._best_iteration = record.relative_gap, iteration
