@@ -63,16 +63,10 @@ def masked_weights(rng, shape):
 
 MAKERS = {
     "squared": lambda g, rng, shape: SquaredLoss(rng.normal(size=shape)),
-    "weighted": lambda g, rng, shape: SquaredLoss(
-        rng.normal(size=shape), rng.uniform(0.1, 4, shape)
-    ),
+    "weighted": lambda g, rng, shape: SquaredLoss(rng.normal(size=shape), rng.uniform(0.1, 4, shape)),
     "masked": lambda g, rng, shape: SquaredLoss(rng.normal(size=shape), masked_weights(rng, shape)),
-    "absolute": lambda g, rng, shape: AbsoluteLoss(
-        rng.normal(size=shape), masked_weights(rng, shape)
-    ),
-    "huber": lambda g, rng, shape: HuberLoss(
-        rng.normal(size=shape), 0.5, masked_weights(rng, shape)
-    ),
+    "absolute": lambda g, rng, shape: AbsoluteLoss(rng.normal(size=shape), masked_weights(rng, shape)),
+    "huber": lambda g, rng, shape: HuberLoss(rng.normal(size=shape), 0.5, masked_weights(rng, shape)),
     "logistic": lambda g, rng, shape: LogisticLoss(
         labels(g, rng, shape[1:]), rng.uniform(0.5, 2.0, shape)
     ),
@@ -132,19 +126,32 @@ def ways(term, graph, penalty):
     found = [("pdhg", name) for name in ("none", "diagonal", *forests)]
     if term in ("squared", "weighted"):
         found += [("descent", name) for name in forests]
-    if penalty == "tv" and term in (
-        "squared",
-        "weighted",
-        "masked",
-        "huber",
-        "logistic",
-        "poisson",
-        "box",
-    ):
+    if penalty == "tv" and term in ("squared", "weighted", "masked", "huber", "logistic", "poisson", "box"):
         found.append(("exact", "auto"))
     return [*found, ("auto", "auto")]
+
 
 
 def one_forest_per_edge(graph):
     """A valid partition that no method of the library would make."""
     return ForestPartition.from_labels(graph, np.arange(graph.n_edges))
+
+
+def noisy_image(side=40, seed=0, weight=0.2):
+    """Squares of a few grey values under noise."""
+    rng = np.random.default_rng(seed)
+    image = np.kron(rng.integers(0, 3, (4, 4)), np.ones((side // 4, side // 4)))
+    signal = image + 0.5 * rng.normal(size=image.shape)
+    return Problem(grid_graph((side, side), weight), SquaredLoss(signal.ravel()))
+
+
+def scattered(n_vertices=3000, seed=0):
+    """Noise on a random graph: no method is done with it at once."""
+    graph = gallery.erdos_renyi_graph(n_vertices, 3 * n_vertices, seed, 0.3)
+    return Problem(graph, SquaredLoss(np.random.default_rng(seed).normal(size=n_vertices)))
+
+
+def noise(side, weight=1.5, penalty=PENALTIES["tv"]):
+    """Noise on a grid, with weights with which every method needs long."""
+    signal = np.random.default_rng(0).normal(size=side * side)
+    return Problem(grid_graph((side, side), weight), SquaredLoss(signal), penalty)

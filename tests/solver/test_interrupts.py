@@ -1,0 +1,151 @@
+"""Ctrl-C, signals of the user's own, and exceptions on their way out."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from instances import QuarticLoss, noise, noisy_image
+
+from graphtv import Problem, grid_graph, solve
+
+METHODS = ("descent", "pdhg", "exact")
+
+CHILD = """
+import json, os, signal, threading, time
+import numpy as np
+import graphtv
+
+rng = np.random.default_rng(0)
+graph = graphtv.grid_graph((1000, 1000), 1.5)
+problem = graphtv.Problem(graph, graphtv.SquaredLoss(rng.normal(size=10**6)))
+sent = []
+
+def send():
+    time.sleep({delay})
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=send, daemon=True).start()
+result = graphtv.solve(problem, method="{method}", preconditioner="{preconditioner}", tol=1e-16)
+ended = time.perf_counter()
+print(json.dumps({{
+    "status": result.status,
+    "waited": ended - sent[0],
+    "gap": result.relative_gap,
+    "largest": float(np.abs(result.p).max()),
+    "primal": [problem.primal(result.u), result.primal],
+    "dual": [problem.dual(result.p), result.dual],
+    "handler": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
+}}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "preconditioner", "delay"),
+    [
+        ("descent", "auto", 0.1),  # while it sets up
+        ("descent", "auto", 1.0),
+        ("pdhg", "none", 1.0),
+        ("pdhg", "auto", 1.0),
+        ("exact", "auto", 1.0),
+        ("exact", "auto", 3.0),  # among the flows
+    ],
+)
+def test_control_c_on_a_million_vertices(method, preconditioner, delay):
+    program = CHILD.format(method=method, preconditioner=preconditioner, delay=delay)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["status"] == "interrupted"
+    assert told["waited"] < 2.0  # a tenth of this on a quiet machine
+    assert told["largest"] <= 1
+    assert 0 <= told["gap"] <= 1
+    for name in ("primal", "dual"):
+        assert told[name][0] == told[name][1]
+    assert told["handler"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_handler_of_ones_own_is_left_alone(method):
+    class Mine(Exception):
+        pass
+
+    def handle(number, frame):
+        raise Mine
+
+    before = signal.signal(signal.SIGINT, handle)
+    timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        with pytest.raises(Mine):
+            solve(noise(400), method=method, tol=1e-16, time_limit=30)
+        assert signal.getsignal(signal.SIGINT) is handle
+    finally:
+        timer.cancel()
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert solve(noisy_image(), method=method).status == "optimal"
+
+
+def test_control_c_inside_a_callback_or_a_term_ends_the_run():
+    def press(info):
+        signal.raise_signal(signal.SIGINT)
+
+    result = solve(noisy_image(), method="descent", tol=1e-14, callback=press)
+    assert result.status == "interrupted"
+
+    class Impatient(QuarticLoss):
+        def prox(self, v, step):
+            signal.raise_signal(signal.SIGINT)
+            return super().prox(v, step)
+
+    problem = Problem(grid_graph((5, 5)), Impatient(np.arange(25.0)))
+    result = solve(problem, tol=1e-14)
+    assert result.status == "interrupted"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_control_c_before_and_after_a_run_is_an_ordinary_one():
+    solve(noisy_image(), method="descent")
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_callback_raises_arrives(method):
+    class Mine(BaseException):
+        pass
+
+    def fail(info):
+        raise Mine("mine")
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(Mine, match="mine"):
+        solve(noisy_image(), method=method, callback=fail)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("method", ["prox", "value", "conjugate"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_what_a_users_term_raises_arrives(method, n_threads):
+    class Broken(QuarticLoss):
+        calls = 0
+
+    def fail(self, *args):
+        self.calls += 1
+        if self.calls == 5:
+            raise LookupError("mine")
+        return getattr(QuarticLoss, method)(self, *args)
+
+    setattr(Broken, method, fail)
+    problem = Problem(grid_graph((5, 5)), Broken(np.arange(25.0)))
+    with pytest.raises(LookupError, match="mine"):
+        solve(problem, tol=1e-14, n_threads=n_threads)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -1,0 +1,273 @@
+"""How runs begin, what they tell of themselves, and how they end."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+from instances import make_problem, noise, noisy_image, scattered, ways
+from verify import verify
+
+from graphtv import EntropicSimplex, HuberTV, Problem, SquaredLoss, TotalVariation, grid_graph, solve
+
+METHODS = ("descent", "pdhg", "exact")
+TERMS = ("squared", "masked", "absolute", "logistic", "poisson", "box", "simplex")
+
+
+class TestStarts:
+    @pytest.mark.parametrize("term", TERMS)
+    def test_started_at_the_optimum_it_stops_at_once(self, term):
+        for penalty in ("tv", "hubertv"):
+            problem = make_problem(term, "random", penalty)
+            best = solve(problem, tol=1e-9)
+            for method, preconditioner in ways(term, "random", penalty):
+                again = solve(
+                    problem,
+                    method=method,
+                    preconditioner=preconditioner,
+                    tol=2e-9,
+                    warm_start=best,
+                )
+                assert (again.status, again.iterations) == ("optimal", 0)
+                np.testing.assert_array_equal(again.u, best.u)
+                verify(again, problem)
+
+    def test_a_pair_is_as_good_as_a_result(self):
+        problem = noisy_image()
+        best = solve(problem, tol=1e-8)
+        again = solve(problem, tol=1e-7, warm_start=(best.u, best.p))
+        assert (again.status, again.iterations) == ("optimal", 0)
+
+    def test_the_result_does_not_share_memory_with_the_start(self):
+        problem = noisy_image()
+        best = solve(problem, tol=1e-8)
+        again = solve(problem, tol=1e-7, warm_start=best)
+        assert not np.shares_memory(again.u, best.u)
+        assert not np.shares_memory(again.p, best.p)
+        u, p = best.u.copy(), best.p.copy()
+        for method in METHODS:
+            solve(problem, method=method, tol=1e-9, warm_start=best)
+        np.testing.assert_array_equal(best.u, u)
+        np.testing.assert_array_equal(best.p, p)
+
+    @pytest.mark.parametrize("method", ["descent", "pdhg"])
+    def test_a_neighbouring_weight_or_signal_is_a_good_start(self, method):
+        problem = noisy_image()
+        f = problem.data.signal
+        cold = solve(problem, method=method, tol=1e-5)
+        moved = f + 1e-3 * np.random.default_rng(1).normal(size=f.size)
+        neighbours = (
+            Problem(grid_graph((40, 40), 0.2 * 1.02), SquaredLoss(f)),
+            Problem(problem.graph, SquaredLoss(moved)),
+        )
+        for neighbour in neighbours:
+            start = solve(neighbour, method=method, tol=1e-5)
+            warm = solve(problem, method=method, tol=1e-5, warm_start=start)
+            assert warm.status == "optimal"
+            assert warm.iterations < cold.iterations
+
+    @pytest.mark.parametrize("term", TERMS)
+    def test_any_start_leads_to_the_same_place(self, term):
+        problem = make_problem(term, "random", seed=3)
+        rng = np.random.default_rng(0)
+        best = solve(problem, tol=1e-8)
+        for method, preconditioner in ways(term, "random", "tv"):
+            for size in (1.0, 1e6):  # far outside of where G is finite, too
+                u, p = (
+                    size * rng.normal(size=shape) for shape in (problem.shape, problem.dual_shape)
+                )
+                result = solve(
+                    problem,
+                    method=method,
+                    preconditioner=preconditioner,
+                    tol=1e-8,
+                    warm_start=(u, p),
+                )
+                verify(result, problem)
+                assert result.status == "optimal", (method, preconditioner, size)
+                assert result.primal == pytest.approx(best.primal, rel=1e-7)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_a_good_start_is_never_made_worse(self, method):
+        problem = scattered()
+        best = solve(problem, method="descent", tol=1e-5)
+        for limit in (0, 1, 3):
+            result = solve(problem, method=method, tol=1e-14, warm_start=best, max_iterations=limit)
+            assert result.relative_gap <= best.relative_gap
+
+
+class TestTelling:
+    @pytest.mark.parametrize("method", METHODS)
+    def test_history(self, method):
+        result = solve(scattered(), method=method, tol=1e-5)
+        history = result.history
+        assert len(history) > 1
+        for name in ("iteration", "sweeps", "time"):
+            assert (np.diff(history[name]) >= 0).all(), name
+        assert len(np.unique(history["iteration"])) == len(history)
+        last = history[-1]
+        assert (last.iteration, last.sweeps) == (result.iterations, result.sweeps)
+        assert 0 <= last.time <= result.solve_time
+        assert result.setup_time >= 0
+        assert (last.primal, last.dual) == pytest.approx((result.primal, result.dual), rel=1e-9)
+        primal, dual = history["primal"], history["dual"]
+        scale = np.maximum(np.abs(primal), np.abs(dual))
+        np.testing.assert_allclose(history["relative_gap"], np.maximum(primal - dual, 0) / scale)
+        # Every primal value bounds every dual value.
+        assert primal.min() >= dual.max() - 1e-12 * abs(result.primal)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_callback(self, method):
+        problem = scattered()
+        seen = []
+
+        def note(info):
+            seen.append(info)
+            assert info.u.shape == problem.shape
+            assert problem.primal(info.u) >= info.dual * (1 - 1e-9)
+
+        result = solve(problem, method=method, tol=1e-4, callback=note)
+        assert result.status == "optimal"
+        assert len(seen) == len(result.history)
+        for info, record in zip(seen, result.history, strict=True):
+            for name in record._fields:
+                assert getattr(info, name) == getattr(record, name)
+            assert info.restarts >= 0
+            assert info.step >= 0
+        quiet = solve(problem, method=method, tol=1e-4)
+        np.testing.assert_array_equal(result.u, quiet.u)
+
+    @pytest.mark.parametrize("truth", [True, np.True_])
+    @pytest.mark.parametrize("method", METHODS)
+    def test_a_callback_ends_the_run(self, method, truth):
+        calls = []
+
+        def stop(info):
+            calls.append(info.iteration)
+            return truth if len(calls) == 2 else None
+
+        result = solve(scattered(), method=method, tol=1e-14, callback=stop)
+        assert result.status == "interrupted"
+        assert len(calls) == 2  # and is not asked again
+        assert result.iterations == calls[-1]
+
+    def test_other_answers_do_not_end_the_run(self):
+        for answer in (False, np.False_, None, 0, "no", [], np.zeros(3)):
+            result = solve(
+                noisy_image(), method="descent", tol=1e-4, callback=lambda _, a=answer: a
+            )
+            assert result.status == "optimal"
+
+    def test_a_solve_inside_a_callback(self):
+        inner = noisy_image(seed=1)
+        expected = solve(inner, method="descent").u
+
+        def nest(info):
+            np.testing.assert_array_equal(solve(inner, method="descent").u, expected)
+
+        result = solve(noisy_image(), method="descent", tol=1e-3, callback=nest)
+        assert result.status == "optimal"
+
+    @pytest.mark.parametrize("method", [*METHODS, "auto"])
+    def test_the_log(self, method, capsys):
+        result = solve(noisy_image(), method=method, tol=1e-4, time_limit=60, verbose=True)
+        out, err = capsys.readouterr()
+        assert err == ""
+        lines = out.splitlines()
+        assert lines[0] == "graphtv"
+        rules = [i for i, line in enumerate(lines) if set(line) == {"-"}]
+        assert len(rules) == 3
+        facts = {line[2:17].strip(): line[18:] for line in lines[1 : rules[0]]}
+        assert facts["problem"].startswith("SquaredLoss(shape (1600,)")
+        assert facts["graph"] == "1600 vertices, 3120 edges"
+        assert facts["method"] == f"{result.method}: {result.reason}"
+        assert facts["tolerance"] == "0.0001"
+        assert facts["time limit"] == "60 s"
+        head = lines[rules[0] + 1]
+        assert head == (
+            "  iter   sweeps     time |       primal         dual  rel.gap |     step restart"
+        )
+        assert all(len(lines[i]) == len(head) for i in rules)
+        row = re.compile(
+            r" *\d+ +\d+ +\d+\.\d{3} \| +[-+.e\d]+ +[-+.e\d]+ +\d\.\de[-+]\d\d \| +[-+.e\d]+ +\d+"
+            r"(  \w+)?"
+        )
+        rows = lines[rules[1] + 1 : rules[2]]
+        for line in rows:
+            assert row.fullmatch(line), line
+            assert (line.index("|"), line.rindex("|")) == (head.index("|"), head.rindex("|"))
+        iterations = [int(line.split()[0]) for line in rows]
+        assert iterations == sorted(set(iterations))
+        assert iterations[-1] == result.iterations
+        assert lines[rules[2] + 1] == (
+            f"optimal: primal {result.primal:.10g}, dual {result.dual:.10g},"
+            f" relative gap {result.relative_gap:.2e}"
+        )
+        assert lines[-1].startswith(f"{result.iterations} iterations, ")
+
+    def test_silence_is_the_rule(self, capsys):
+        solve(noisy_image(), method="descent")
+        assert capsys.readouterr() == ("", "")
+
+    def test_a_result_tells_of_itself(self):
+        text = repr(solve(noisy_image(), method="descent", tol=1e-4))
+        assert text.startswith("Result: optimal, relative gap ")
+        assert len(text.splitlines()) <= 10
+        assert "asked for" in text
+
+
+class TestLimits:
+    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("limit", [0, 1, 2, 5])
+    def test_iterations(self, method, limit):
+        result = solve(scattered(), method=method, tol=1e-14, max_iterations=limit)
+        assert result.iterations == limit
+        assert result.status == "iteration_limit"
+        assert result.gap >= 0
+        assert np.abs(result.p).max() <= 1
+        assert len({record.iteration for record in result.history}) == len(result.history)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_no_time_at_all(self, method):
+        result = solve(scattered(), method=method, tol=1e-14, time_limit=0.0)
+        assert result.status == "time_limit"
+        assert result.relative_gap <= 1.0
+
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            ("descent", "auto", TotalVariation()),
+            ("descent", "auto", HuberTV(0.1)),
+            ("pdhg", "none", TotalVariation()),
+            ("pdhg", "auto", TotalVariation()),
+            ("pdhg", "auto", HuberTV(0.1)),
+            ("exact", "auto", TotalVariation()),
+        ],
+        ids=str,
+    )
+    def test_time_is_kept(self, setting):
+        method, preconditioner, penalty = setting
+        problem = noise(500, penalty=penalty)
+        limit = 0.6
+        start, busy = time.perf_counter(), time.process_time()
+        result = solve(
+            problem,
+            method=method,
+            preconditioner=preconditioner,
+            tol=1e-15,
+            time_limit=limit,
+            n_threads=1,
+        )
+        elapsed, worked = time.perf_counter() - start, time.process_time() - busy
+        assert result.status == "time_limit"
+        # Processor time, so that other programs on the machine do not count.
+        assert min(elapsed, worked) <= limit + 0.05
+        assert result.setup_time + result.solve_time == pytest.approx(elapsed, abs=0.02)
+
+    def test_time_is_kept_on_the_simplex(self):
+        cost = np.random.default_rng(0).normal(size=(10_000, 10))
+        problem = Problem(grid_graph((100, 100), 3.0), EntropicSimplex(cost))
+        start = time.process_time()
+        result = solve(problem, tol=1e-15, time_limit=0.5, n_threads=1)
+        assert result.status == "time_limit"
+        assert time.process_time() - start <= 0.55
