@@ -69,17 +69,25 @@ double EdgeDual::power_iteration() const {
         for (const Vertex v : {graph_.edges[e].tail, graph_.edges[e].head})
             degree[at(v)] += weights_[e] * weights_[e];
     double bound = 0.0;
-    for (const auto [tail, head] : graph_.edges)
-        bound = std::max(bound, degree[at(tail)] + degree[at(head)]);
+    Edge heaviest{};
+    for (const auto edge : graph_.edges) {
+        const double sum = degree[at(edge.tail)] + degree[at(edge.head)];
+        if (sum > bound) heaviest = edge;
+        bound = std::max(bound, sum);
+    }
     if (bound == 0.0) return 1.0;
-    // KᵀK x, started from the weighted degrees with signs that alternate irregularly. What the
-    // iteration finds is below ‖K‖²; a margin of 1 % covers what it has not found yet.
+    // KᵀK x, started from the weighted degrees times irregular numbers in [-1, 1), so that K does
+    // not send the start to 0, with ends of the heaviest edge that disagree: the sought vector may
+    // live there alone. What the iteration finds is below ‖K‖²; a margin of 1 % covers what it has
+    // not found yet.
     std::vector<double> x(degree), y(degree.size());
     std::uint32_t random = 1;
     for (double& value : x) {
         random = random * 1664525u + 1013904223u;
-        value = random >> 31 ? value : -value;
+        value *= static_cast<double>(random) * 0x1p-31 - 1.0;
     }
+    x[at(heaviest.tail)] = degree[at(heaviest.tail)];
+    x[at(heaviest.head)] = -degree[at(heaviest.head)];
     double found = 0.0;
     for (int iteration = 0; iteration < 1000; ++iteration) {
         double norm = 0.0;
@@ -97,6 +105,7 @@ double EdgeDual::power_iteration() const {
         }
         const double before = found;
         found = quotient;
+        if (found == 0.0) return bound;
         x.swap(y);
         if (std::abs(found - before) <= 1e-5 * found) break;
     }
