@@ -64,7 +64,8 @@ class Problem:
             raise ValueError(f"data must have {n} vertices as graph has, got {data.shape[0]}")
         self._term = data._core_term
         if isinstance(data, LogisticLoss):
-            labels, weights = data.labels.reshape(n, -1), data.weights.reshape(n, -1)
+            columns = (n, data._core_term.n_channels)
+            labels, weights = data.labels.reshape(columns), data.weights.reshape(columns)
             self._term = data._restricted(*logistic_domain(graph, labels, weights, penalty.delta))
 
     @property

@@ -44,7 +44,8 @@ class Descent:
         # Whether the descents' own dual value is the problem's.
         self._knows_dual = problem.penalty.delta == 0.0 and bool((data.weights > 0.0).all())
         if start is not None:
-            for descent, p in zip(self._channels, start.reshape(-1, self._m), strict=True):
+            rows = start.reshape(len(self._channels), self._m)
+            for descent, p in zip(self._channels, rows, strict=True):
                 descent.start_from(p)
         self.is_cheap = partition is None
         self.is_final = False
@@ -109,8 +110,9 @@ def _channels(
     """
     graph, data = problem.graph, problem.data
     assert isinstance(data, SquaredLoss)
-    signals = to_core(data.signal).reshape(-1, graph.n_vertices)
-    weights = to_core(data.weights).reshape(-1, graph.n_vertices)
+    shape = (problem.term.n_channels, graph.n_vertices)
+    signals = to_core(data.signal).reshape(shape)
+    weights = to_core(data.weights).reshape(shape)
     least = LEAST_WEIGHT * max(float(weights.max(initial=0.0)), np.finfo(float).tiny)
     made: list[_core.BlockDescent | _core.EdgeDescent] = []
     scales: list[float] = []

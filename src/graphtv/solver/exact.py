@@ -119,13 +119,13 @@ class Exact:
         if self._finish is None:
             self._finish = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
         u, p = self.primal_point(), self.dual_point()
-        x = p.reshape(-1, graph.n_edges) * graph.weights
+        x = p.reshape(term.n_channels, graph.n_edges) * graph.weights
         allowance = math.inf if self._start.is_final else self._allowance
         ends = [
             self._finish.solve(
                 term, channel, x[channel], row, self._watch, self._n_threads, allowance
             )
-            for channel, row in enumerate(u.reshape(-1, graph.n_vertices))
+            for channel, row in enumerate(u.reshape(term.n_channels, graph.n_vertices))
         ]
         if "exhausted" in ends:
             self.phase = "flows, in vain"
