@@ -16,7 +16,7 @@ from graphtv import _core
 from graphtv._validate import as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
-from graphtv.solver.certificate import Certificate, Polish, certify
+from graphtv.solver.certificate import Certificate, Polish, certify, without_variation
 from graphtv.solver.engine import Engine
 from graphtv.solver.factory import make_engine
 from graphtv.solver.log import Log
@@ -152,6 +152,7 @@ def _run(
     tolerance, watch = progress.limits.tolerance, progress.limits.watch
     polish = Polish(problem, watch, n_threads)
     status: Status | None = None
+    best = best or without_variation(problem, n_threads)
     if best is not None and best.relative_gap <= tolerance:
         status = "optimal"
     while status is None:
