@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from instances import GRAPHS, PENALTIES, TERMS, make_graph, make_problem, one_forest_per_edge, ways
 
 from graphtv import (
     AbsoluteLoss,
@@ -17,6 +16,7 @@ from graphtv import (
     tv_forest,
 )
 from graphtv._reference.tv import tv_quadratic
+from instances import GRAPHS, PENALTIES, TERMS, make_graph, make_problem, one_forest_per_edge, ways
 
 TOLERANCE = 1e-7
 
@@ -88,9 +88,7 @@ def test_a_known_minimiser(penalty):
         for seed in range(3):
             problem = make_problem("weighted", graph_kind, penalty, seed=seed)
             data, delta = problem.data, problem.penalty.delta
-            best, _ = tv_quadratic(
-                problem.graph.gradient(), data.signal, data.weights, huber=delta
-            )
+            best, _ = tv_quadratic(problem.graph.gradient(), data.signal, data.weights, huber=delta)
             for method, preconditioner in ways("weighted", graph_kind, penalty):
                 result = solve(problem, method=method, preconditioner=preconditioner, tol=1e-11)
                 np.testing.assert_allclose(result.u, best, atol=1e-5)
@@ -119,7 +117,9 @@ def test_a_mask_is_a_weight_of_zero_and_hides_the_signal():
     f, mask = rng.normal(size=20), rng.random(20) > 0.4
     other = np.where(mask, f, 1e3 * rng.normal(size=20))
     for term in (SquaredLoss, AbsoluteLoss, HuberLoss):
-        args = [(signal, *([0.5] if term is HuberLoss else []), mask * 2.0) for signal in (f, other)]
+        args = [
+            (signal, *([0.5] if term is HuberLoss else []), mask * 2.0) for signal in (f, other)
+        ]
         one, two = (solve(Problem(graph, term(*a)), tol=1e-8) for a in args)
         np.testing.assert_array_equal(one.u, two.u)
         assert one.primal == two.primal
@@ -150,7 +150,13 @@ def test_dtypes_and_layouts_of_the_signal_do_not_matter():
     graph = make_graph("random", 8)
     f = np.random.default_rng(8).integers(-4, 5, size=(14, 3))
     expected = solve(Problem(graph, SquaredLoss(f.astype(float))))
-    for other in (f, f.astype(np.int8), f.astype(np.float32), np.asfortranarray(f, float), f.tolist()):
+    for other in (
+        f,
+        f.astype(np.int8),
+        f.astype(np.float32),
+        np.asfortranarray(f, float),
+        f.tolist(),
+    ):
         result = solve(Problem(graph, SquaredLoss(other)))
         np.testing.assert_array_equal(result.u, expected.u)
         assert result.u.flags.writeable

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from instances import GRAPHS, PENALTIES, TERMS, make_problem, one_forest_per_edge, ways
-from verify import objectives, verify
 
 from graphtv import SquaredLoss, gallery, grid_graph, solve
 from graphtv._reference.certificate import certificate
 from graphtv._reference.tv import tv_quadratic
 from graphtv.problem import Problem
+from instances import GRAPHS, PENALTIES, TERMS, make_problem, one_forest_per_edge, ways
+from verify import objectives, verify
 
 FORESTLESS = ("edgeless", "vertex")
 

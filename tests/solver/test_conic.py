@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from instances import PENALTIES, make_problem, ways
 
 from graphtv import Graph, LogisticLoss, Problem, solve
+from instances import PENALTIES, make_problem, ways
 
 cp = pytest.importorskip("cvxpy")
 pytest.importorskip("clarabel")
@@ -51,9 +51,7 @@ def minimum(kind, problem):
     differences, delta = problem.graph.gradient() @ u, problem.penalty.delta
     penalty = cp.abs(differences) if delta == 0 else cp.huber(differences, delta) / (2 * delta)
     task = cp.Problem(cp.Minimize(fidelity + cp.sum(penalty)), constraints)
-    task.solve(
-        solver=cp.CLARABEL, tol_gap_abs=ACCURACY, tol_gap_rel=ACCURACY, tol_feas=ACCURACY
-    )
+    task.solve(solver=cp.CLARABEL, tol_gap_abs=ACCURACY, tol_gap_rel=ACCURACY, tol_feas=ACCURACY)
     assert task.status == "optimal"
     return task.value, u.value
 

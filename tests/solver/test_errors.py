@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from instances import make_problem
 
 from graphtv import (
     AbsoluteLoss,
@@ -23,6 +22,7 @@ from graphtv import (
     grid_graph,
     solve,
 )
+from instances import make_problem
 
 NAN, INF = float("nan"), float("inf")
 SQUARED = make_problem("squared", "grid")
@@ -77,7 +77,7 @@ def test_every_argument_of_solve(method, name, bad):
 
 @pytest.mark.parametrize("bad", [None, 1, "problem", Problem, SQUARED.graph, SQUARED.data])
 def test_the_problem_itself(bad):
-    with pytest.raises(ValueError, match="^problem must be a Problem"):
+    with pytest.raises(ValueError, match=r"^problem must be a Problem"):
         solve(bad)
 
 
@@ -109,7 +109,9 @@ def test_every_argument_of_problem(name, arguments):
         Problem(*arguments)
 
 
-@pytest.mark.parametrize("bad", [np.zeros(19), np.zeros((20, 2)), [NAN] * 20, ["a"] * 20, None, 1.0])
+@pytest.mark.parametrize(
+    "bad", [np.zeros(19), np.zeros((20, 2)), [NAN] * 20, ["a"] * 20, None, 1.0]
+)
 def test_points_of_a_problem(bad):
     for call in (SQUARED.primal, lambda u: SQUARED.gap(u, np.zeros(31))):
         with pytest.raises(ValueError, match=r"^u must"):
@@ -143,7 +145,16 @@ def test_the_data_of_every_term(name, term):
 
 @pytest.mark.parametrize("term", [SquaredLoss, AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss])
 def test_the_weights_of_every_loss(term):
-    for bad in (-1.0, [1.0, -1e-9], [1.0, NAN], [1.0, INF], [1.0] * 3, "a", [[1.0], [1.0]], [1j, 1]):
+    for bad in (
+        -1.0,
+        [1.0, -1e-9],
+        [1.0, NAN],
+        [1.0, INF],
+        [1.0] * 3,
+        "a",
+        [[1.0], [1.0]],
+        [1j, 1],
+    ):
         with pytest.raises(ValueError, match=r"^weights must"):
             term([1.0, 1.0], weights=bad)
 
@@ -151,9 +162,15 @@ def test_the_weights_of_every_loss(term):
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        *((lambda d=d: HuberLoss([1.0], d), "delta") for d in [0.0, -1.0, NAN, INF, None, "a", [1]]),
+        *(
+            (lambda d=d: HuberLoss([1.0], d), "delta")
+            for d in [0.0, -1.0, NAN, INF, None, "a", [1]]
+        ),
         *((lambda d=d: HuberTV(d), "delta") for d in [0.0, -1.0, NAN, INF, None, "a", [1.0]]),
-        *((lambda e=e: EntropicSimplex([[1.0, 2.0]], e), "epsilon") for e in [0, -1, NAN, INF, None]),
+        *(
+            (lambda e=e: EntropicSimplex([[1.0, 2.0]], e), "epsilon")
+            for e in [0, -1, NAN, INF, None]
+        ),
         *((lambda y=y: LogisticLoss([1.0, y]), "labels") for y in [2, 0.5, -1.0001, NAN]),
         (lambda: PoissonLoss([1.0, -1e-9]), "counts"),
         (lambda: LinearBox([1.0, 1.0], 1.0, 0.0), "lower"),
@@ -200,7 +217,9 @@ def test_forests_of_another_graph():
     for other in (grid_graph((5, 4)), Graph(20, SQUARED.graph.edges[::-1][:30])):
         partition = decompose(other, "nested")
         for method in ("auto", "pdhg", "descent", "exact"):
-            with pytest.raises(ValueError, match=r"^preconditioner must be a partition of the prob"):
+            with pytest.raises(
+                ValueError, match=r"^preconditioner must be a partition of the prob"
+            ):
                 solve(SQUARED, method=method, preconditioner=partition)
 
 
@@ -213,7 +232,9 @@ def test_chains_of_no_grid():
 
 def test_a_warm_start_of_another_problem():
     other = solve(make_problem("squared", "random"), method="descent")
-    with pytest.raises(ValueError, match=r"^warm_start does not fit the problem: u must have shape"):
+    with pytest.raises(
+        ValueError, match=r"^warm_start does not fit the problem: u must have shape"
+    ):
         solve(SQUARED, warm_start=other)
     vector = solve(make_problem("squared", "grid", channels=(2,)), method="descent")
     with pytest.raises(ValueError, match=r"^warm_start does not fit"):

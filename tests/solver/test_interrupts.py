@@ -9,9 +9,9 @@ import threading
 
 import numpy as np
 import pytest
-from instances import QuarticLoss, noise, noisy_image
 
 from graphtv import Problem, grid_graph, solve
+from instances import QuarticLoss, noise, noisy_image
 
 METHODS = ("descent", "pdhg", "exact")
 
@@ -74,17 +74,17 @@ def test_control_c_on_a_million_vertices(method, preconditioner, delay):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_handler_of_ones_own_is_left_alone(method):
-    class Mine(Exception):
+    class MineError(Exception):
         pass
 
     def handle(number, frame):
-        raise Mine
+        raise MineError
 
     before = signal.signal(signal.SIGINT, handle)
     timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
-        with pytest.raises(Mine):
+        with pytest.raises(MineError):
             solve(noise(400), method=method, tol=1e-16, time_limit=30)
         assert signal.getsignal(signal.SIGINT) is handle
     finally:
@@ -120,14 +120,14 @@ def test_control_c_before_and_after_a_run_is_an_ordinary_one():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_a_callback_raises_arrives(method):
-    class Mine(BaseException):
+    class MineError(BaseException):
         pass
 
     def fail(info):
-        raise Mine("mine")
+        raise MineError("mine")
 
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(Mine, match="mine"):
+    with pytest.raises(MineError, match="mine"):
         solve(noisy_image(), method=method, callback=fail)
     assert signal.getsignal(signal.SIGINT) is before
 

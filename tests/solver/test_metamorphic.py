@@ -33,7 +33,9 @@ def questions(draw, max_vertices=10):
     kind = draw(st.sampled_from(["ties", "noise", "offset"]))
     f = rng.integers(-3, 4, n).astype(float) if kind == "ties" else rng.normal(size=n)
     f += 1e4 if kind == "offset" else 0.0
-    weights = rng.integers(1, 4, len(edges)) / 4 if kind == "ties" else rng.random(len(edges)) + 0.01
+    weights = (
+        rng.integers(1, 4, len(edges)) / 4 if kind == "ties" else rng.random(len(edges)) + 0.01
+    )
     return n, np.array(edges, dtype=int).reshape(-1, 2), weights, f
 
 
@@ -208,9 +210,7 @@ def test_huber_tv_scales_with_its_width(method, question, exponent):
     n, edges, weights, f = question
     alpha = 2.0**exponent
     one = answer(n, edges, weights, f, method, penalty=HuberTV(0.3))
-    two = answer(
-        n, edges, weights, alpha * f, method, c=1 / alpha, penalty=HuberTV(0.3 * alpha)
-    )
+    two = answer(n, edges, weights, alpha * f, method, c=1 / alpha, penalty=HuberTV(0.3 * alpha))
     assert_same(one, two, two.u / alpha, 1 / alpha)
 
 
@@ -221,9 +221,7 @@ def test_huber_tv_tends_to_total_variation(method):
     f, weights = rng.normal(size=12), rng.random(30)
     limit = answer(12, edges, weights, f, method)
     distances = [
-        np.linalg.norm(
-            answer(12, edges, weights, f, method, penalty=HuberTV(delta)).u - limit.u
-        )
+        np.linalg.norm(answer(12, edges, weights, f, method, penalty=HuberTV(delta)).u - limit.u)
         for delta in (1.0, 1e-2, 1e-4, 1e-6)
     ]
     assert distances[0] > distances[-1]

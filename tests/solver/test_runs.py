@@ -5,10 +5,18 @@ import time
 
 import numpy as np
 import pytest
+
+from graphtv import (
+    EntropicSimplex,
+    HuberTV,
+    Problem,
+    SquaredLoss,
+    TotalVariation,
+    grid_graph,
+    solve,
+)
 from instances import make_problem, noise, noisy_image, scattered, ways
 from verify import verify
-
-from graphtv import EntropicSimplex, HuberTV, Problem, SquaredLoss, TotalVariation, grid_graph, solve
 
 METHODS = ("descent", "pdhg", "exact")
 TERMS = ("squared", "masked", "absolute", "logistic", "poisson", "box", "simplex")

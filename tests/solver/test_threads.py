@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from instances import make_problem, noise, noisy_image
 
 from graphtv import Problem, SquaredLoss, gallery, grid_graph, solve
+from instances import make_problem, noise, noisy_image
 
 METHODS = ("descent", "pdhg", "exact")
 

@@ -63,10 +63,16 @@ def masked_weights(rng, shape):
 
 MAKERS = {
     "squared": lambda g, rng, shape: SquaredLoss(rng.normal(size=shape)),
-    "weighted": lambda g, rng, shape: SquaredLoss(rng.normal(size=shape), rng.uniform(0.1, 4, shape)),
+    "weighted": lambda g, rng, shape: SquaredLoss(
+        rng.normal(size=shape), rng.uniform(0.1, 4, shape)
+    ),
     "masked": lambda g, rng, shape: SquaredLoss(rng.normal(size=shape), masked_weights(rng, shape)),
-    "absolute": lambda g, rng, shape: AbsoluteLoss(rng.normal(size=shape), masked_weights(rng, shape)),
-    "huber": lambda g, rng, shape: HuberLoss(rng.normal(size=shape), 0.5, masked_weights(rng, shape)),
+    "absolute": lambda g, rng, shape: AbsoluteLoss(
+        rng.normal(size=shape), masked_weights(rng, shape)
+    ),
+    "huber": lambda g, rng, shape: HuberLoss(
+        rng.normal(size=shape), 0.5, masked_weights(rng, shape)
+    ),
     "logistic": lambda g, rng, shape: LogisticLoss(
         labels(g, rng, shape[1:]), rng.uniform(0.5, 2.0, shape)
     ),
@@ -126,10 +132,17 @@ def ways(term, graph, penalty):
     found = [("pdhg", name) for name in ("none", "diagonal", *forests)]
     if term in ("squared", "weighted"):
         found += [("descent", name) for name in forests]
-    if penalty == "tv" and term in ("squared", "weighted", "masked", "huber", "logistic", "poisson", "box"):
+    if penalty == "tv" and term in (
+        "squared",
+        "weighted",
+        "masked",
+        "huber",
+        "logistic",
+        "poisson",
+        "box",
+    ):
         found.append(("exact", "auto"))
     return [*found, ("auto", "auto")]
-
 
 
 def one_forest_per_edge(graph):
