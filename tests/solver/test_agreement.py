@@ -6,6 +6,7 @@ import pytest
 from graphtv import (
     AbsoluteLoss,
     EntropicSimplex,
+    Graph,
     HuberLoss,
     LogisticLoss,
     PoissonLoss,
@@ -112,10 +113,12 @@ def test_trees_agree_with_the_direct_solver():
 
 
 def test_a_mask_is_a_weight_of_zero_and_hides_the_signal():
-    graph = make_graph("grid", 6)
     rng = np.random.default_rng(6)
-    f, mask = rng.normal(size=20), rng.random(20) > 0.4
-    other = np.where(mask, f, 1e3 * rng.normal(size=20))
+    # A grid with gaps, and another piece without any data.
+    grid = make_graph("grid", 6)
+    graph = Graph(23, [*grid.edges, (20, 21), (21, 22)], [*grid.weights, 0.5, 0.5])
+    f, mask = rng.normal(size=23), (rng.random(23) > 0.4) & (np.arange(23) < 20)
+    other = np.where(mask, f, 1e3 * rng.normal(size=23))
     for term in (SquaredLoss, AbsoluteLoss, HuberLoss):
         args = [
             (signal, *([0.5] if term is HuberLoss else []), mask * 2.0) for signal in (f, other)

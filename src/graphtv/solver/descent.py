@@ -122,6 +122,7 @@ def _channels(
         scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0
         vertex_weights = _ONES if is_even else np.where(c > 0.0, c, least)
         edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
+        signal = _filled(signal, c)
         if partition is None:
             made.append(
                 _core.EdgeDescent(
@@ -142,3 +143,12 @@ def _channels(
             made.append(_core.BlockDescent(forests, signal, vertex_weights))
         scales.append(scale)
     return made, scales
+
+
+def _filled(signal: Floats, c: Floats) -> Floats:
+    """Return the signal with its mean where there is no data: what stands there must not show."""
+    there = c > 0.0
+    if there.all():
+        return signal
+    mean = float(np.average(signal[there], weights=c[there])) if there.any() else 0.0
+    return np.where(there, signal, mean)
