@@ -19,10 +19,17 @@ FORESTLESS = ("edgeless", "vertex")
 def test_every_claim_is_true(term, penalty, graph):
     problem = make_problem(term, graph, penalty)
     for method, preconditioner in ways(term, graph, penalty):
-        result = solve(problem, method=method, preconditioner=preconditioner, tol=1e-7)
-        verify(result, problem)
         # A user's term in floats can end a bit away from a minimum of 0.
-        if not (term == "quartic" and graph in FORESTLESS):
+        is_hopeless = term == "quartic" and graph in FORESTLESS
+        result = solve(
+            problem,
+            method=method,
+            preconditioner=preconditioner,
+            tol=1e-7,
+            max_iterations=20 if is_hopeless else 100_000,
+        )
+        verify(result, problem)
+        if not is_hopeless:
             assert result.status == "optimal", (method, preconditioner, result)
 
 
