@@ -45,7 +45,7 @@ def verify(result, problem):
         assert true.gap <= (result.tolerance or 1e-12) * scale + size
     gamma = problem.term.strong_convexity
     if gamma > 0:
-        assert result.error_bound >= np.sqrt(2 * max(true.gap, 0.0) / gamma) * (1 - 1e-12) - 1e-300
+        assert result.error_bound >= np.sqrt(2 * max(true.gap - size, 0.0) / gamma)
     else:
         assert result.error_bound is None
     return true
