@@ -27,8 +27,8 @@ struct Answer {
 
 Answer finish(const EdgeList& graph, const std::vector<double>& w, const SmoothTerm& term,
               std::vector<double> start, int n_threads = 1, std::size_t channel = 0) {
-    ExactFinish solver(graph, w);
     Watch watch;
+    ExactFinish solver(graph, w, watch);
     Answer answer{std::move(start), std::vector<double>(at(graph.n_vertices), 1e77), {}};
     answer.end = solver.solve(term, channel, answer.x, answer.u, watch, n_threads);
     return answer;
@@ -224,10 +224,11 @@ void early_ends_leave_a_flow() {
     const auto f = signal(Signal::noise, at(graph.n_vertices), random);
     const std::vector<double> w(graph.edges.size(), 0.5), one(1, 1.0);
     const SquaredTerm term({f.size(), 1}, f, one);
-    ExactFinish solver(graph.view(), w);
+    Watch patient;
+    ExactFinish solver(graph.view(), w, patient);
     bool some_expired = false, some_finished = false;
     for (int polls = 0; polls < 40 && !some_finished; ++polls) {
-        std::vector<double> x(w.size(), 0.0), u(f.size(), 1e77);
+        std::vector<double> x(w.size(), 0.0), u(f.begin(), f.end());
         Watch watch(0.0005 * (1 << polls), {});
         const auto end = solver.solve(term, 0, x, u, watch, 1);
         some_expired = some_expired || end == ExactFinish::End::expired;

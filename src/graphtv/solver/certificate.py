@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -11,17 +12,14 @@ from graphtv._validate import Floats
 from graphtv.problem import Problem, relative_gap
 from graphtv.result import Record
 from graphtv.solver.engine import Engine
+from graphtv.solver.idle import least_data
 from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss, TotalVariation
-from graphtv.terms._arrays import to_core
 
 SLACK = 1e-4
 """Edges with |p| below 1 by more than this are taken for fused."""
 
 WITHIN = 1e3
 """A polish is worth its price when the gap is at most so many times the tolerance."""
-
-LONG_STEP = 1e300
-"""A proximal step of next to infinite length ends in the minimiser."""
 
 
 class Certificate(NamedTuple):
@@ -56,7 +54,7 @@ def without_variation(problem: Problem, n_threads: int) -> Certificate | None:
         there = (data.weights[tail] > 0) & (data.weights[head] > 0)
         if (there & (data.signal[tail] != data.signal[head])).any():
             return None
-    u = to_core(data.prox(np.zeros(problem.shape), LONG_STEP))
+    u = least_data(problem)
     p = np.zeros(int(np.prod(problem.dual_shape)))
     found = certify(problem, u, p, n_threads)
     return found if found.relative_gap == 0.0 else None
@@ -73,6 +71,7 @@ class Polish:
             and problem.graph.n_edges > 0
         )
         self._next = 4
+        self._cost = 0.0  # seconds that the last one took
 
     def is_due(self, record: Record, tolerance: float) -> bool:
         """Whether to try after this record; attempts become rarer geometrically."""
@@ -80,10 +79,12 @@ class Polish:
             self._applies
             and record.iteration >= self._next
             and record.relative_gap <= WITHIN * tolerance
+            and self._watch.remaining > self._cost
         )
 
     def __call__(self, engine: Engine) -> Certificate | None:
         """Return the polished point, or nothing if the watch expired."""
+        start = time.perf_counter()
         self._next = engine.iterations + max(2, engine.iterations // 3)
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SeparableTerm)
@@ -91,4 +92,6 @@ class Polish:
         u = np.empty(term.n_vertices * term.n_channels)
         if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, self._watch):
             return None
-        return certify(self._problem, u, p, self._n_threads)
+        polished = certify(self._problem, u, p, self._n_threads)
+        self._cost = time.perf_counter() - start
+        return polished

@@ -26,13 +26,15 @@ class Plan:
     """
 
     method: str
-    start: str  # descent or pdhg: the method, or what comes before the flows
+    start: str  # descent or pdhg: the method, or what comes before the flows; or nothing: no time
     preconditioner: Preconditioner | None
     reason: str
     pdhg: PDHG
 
 
-def choose(problem: Problem, method: Any, preconditioner: Any, tolerance: float) -> Plan:
+def choose(
+    problem: Problem, method: Any, preconditioner: Any, tolerance: float, watch: _core.Watch
+) -> Plan:
     """Return the plan for a request; raise where the mathematics does not allow it."""
     pdhg = method if isinstance(method, PDHG) else PDHG()
     method = asked = "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS)
@@ -52,7 +54,10 @@ def choose(problem: Problem, method: Any, preconditioner: Any, tolerance: float)
     start = "descent" if method != "pdhg" and is_quadratic else "pdhg"
     if start == "descent" and _begins_with_edges(problem, asked, preconditioner):
         return Plan(method, start, None, reason, pdhg)
-    made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha)
+    try:
+        made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha, watch=watch)
+    except _core.Expired:
+        return Plan(method, "nothing", None, reason, pdhg)
     return Plan(method, start, made, reason, pdhg)
 
 
