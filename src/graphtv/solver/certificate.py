@@ -65,30 +65,37 @@ def without_variation(problem: Problem, n_threads: int) -> Certificate | None:
 class Polish:
     """Tries now and then whether the pattern of p gives a better u than the iteration has."""
 
-    def __init__(self, problem: Problem, watch: _core.Watch, n_threads: int) -> None:
+    def __init__(self, problem: Problem, watch: _core.Watch, n_threads: int, first: int) -> None:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._applies = (
             isinstance(problem.term, _core.SeparableTerm)
             and isinstance(problem.penalty, TotalVariation)
             and problem.graph.n_edges > 0
         )
-        self._next = 4
+        self._next = first  # attempt, in iterations
 
     def is_due(self, record: Record, tolerance: float) -> bool:
-        """Whether to try after this record; attempts become rarer geometrically."""
+        """Whether to try after this record."""
         return (
             self._applies
             and record.iteration >= self._next
             and record.relative_gap <= WITHIN * tolerance
         )
 
-    def __call__(self, engine: Engine) -> Certificate | None:
-        """Return the polished point, or nothing if the watch expired."""
-        self._next = engine.iterations + max(2, engine.iterations // 3)
+    def __call__(self, engine: Engine, relative_gap: float) -> Certificate | None:
+        """Return the polished point if it beats `relative_gap`.
+
+        Attempts become rarer geometrically, and much rarer where they fail.
+        """
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SeparableTerm)
         p = engine.dual_point()
         u = np.empty(term.n_vertices * term.n_channels)
         if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, self._watch):
             return None
-        return certify(self._problem, u, p, self._n_threads)
+        polished = certify(self._problem, u, p, self._n_threads)
+        is_better = polished.relative_gap < relative_gap
+        self._next = max(
+            engine.iterations + 2, int(engine.iterations * (1.3 if is_better else 2.5))
+        )
+        return polished if is_better else None

@@ -150,7 +150,8 @@ def _run(
 ) -> tuple[Status, Certificate]:
     """Iterate until something is proved or a limit is met; `best` is what is known beforehand."""
     tolerance, watch = progress.limits.tolerance, progress.limits.watch
-    polish = Polish(problem, watch, n_threads)
+    # On the way to flows, cheap iterations are better spent on a better start.
+    polish = Polish(problem, watch, n_threads, 16 if engine.target and engine.is_cheap else 4)
     status: Status | None = None
     best = best or without_variation(problem, n_threads)
     if best is not None and best.relative_gap <= tolerance:
@@ -168,7 +169,7 @@ def _run(
                 points = engine.primal_point(), engine.dual_point()
                 candidate = certify(problem, *points, n_threads)
             elif polish.is_due(record, target):
-                candidate = polish(engine)
+                candidate = polish(engine, record.relative_gap)
             if candidate is not None and (
                 best is None or candidate.relative_gap < best.relative_gap
             ):
