@@ -113,21 +113,23 @@ class Progress:
         return self.records[-1]
 
     def _stride(self, target: float) -> int:
-        """Most of the way to the tolerance, as the last records foretell it.
+        """Most of the way to the target, as the gap since half of the iterations foretells it.
 
-        An overshoot by an eighth costs no more than looking all the time would.
+        The gap is taken for a power of the iterations. An overshoot by an eighth costs no more than
+        looking all the time would.
         """
-        target = max(target, 1e-16)
         last = self.records[-1]
         earlier = next(
             (r for r in reversed(self.records) if 2 * r.iteration <= last.iteration), None
         )
+        least = max(1, last.iteration // 8)
         if earlier is None or not 0 < last.relative_gap < earlier.relative_gap < math.inf:
-            return max(1, min(last.iteration // 4, LONGEST_STRIDE))
-        rate = math.log(earlier.relative_gap / last.relative_gap)
-        rate /= last.iteration - earlier.iteration
-        ahead = math.log(max(last.relative_gap / target, 1.0)) / rate
-        return max(1, last.iteration // 8, min(int(0.7 * ahead), LONGEST_STRIDE))
+            return max(least, min(last.iteration // 4, LONGEST_STRIDE))
+        exponent = math.log(earlier.relative_gap / last.relative_gap)
+        exponent /= math.log(last.iteration / max(earlier.iteration, 0.5))
+        ahead = math.log(max(last.relative_gap / max(target, 1e-16), 1.0)) / exponent
+        further = 0.6 * last.iteration * math.expm1(min(ahead, 20.0))
+        return max(least, int(min(further, LONGEST_STRIDE)))
 
     def ended_early(self, iteration: int) -> Status | None:
         """Return why the run must end now although nothing is proved, or None to go on."""
