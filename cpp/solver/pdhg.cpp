@@ -24,6 +24,10 @@ constexpr double sufficient_fall = 0.1, necessary_fall = 0.9, longest_epoch = 0.
 constexpr double share_by_step = 1.0, largest_change_by_step = 4.0;
 constexpr double share_by_epoch = 0.7, largest_change_by_epoch = 1e6;
 
+// Where only one of the points moves, how far nobody knows. It may be kept back by the weight, or may
+// have nothing left but rounding errors, which must not carry the weight away.
+constexpr double largest_change_alone = 1e3;
+
 // At the optimum steps are rounding errors, and must not drive the weight anywhere.
 constexpr double largest_weight = 1e12;
 
@@ -66,7 +70,7 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
                                    : options.primal_weight * std::sqrt(N);
     t_ = options.dual_step > 0.0 ? options.dual_step : N / s_;
     norm_ = std::sqrt(s_ * t_);
-    weight_ = std::sqrt(s_ / t_);
+    weight_ = balanced_weight_ = std::sqrt(s_ / t_);
 
     if (options.reconditions)
         reconditioning_.emplace(graph, weights, delta, data.n_channels(), options.memory());
@@ -221,14 +225,16 @@ bool Pdhg::has_fallen(double residual) {
 
 void Pdhg::balance(const Distances& moved, double share, double largest_change) {
     const auto [squared_primal, squared_dual] = moved;
-    double change = 1.0;
     if (squared_primal > 0.0 && squared_dual > 0.0) {
-        change = std::sqrt(squared_dual / squared_primal) / weight_;
+        const double change = std::sqrt(squared_dual / squared_primal) / weight_;
+        weight_ *= std::pow(std::clamp(change, 1.0 / largest_change, largest_change), share);
+        weight_ = std::clamp(weight_, 1.0 / largest_weight, largest_weight);
+        balanced_weight_ = weight_;
     } else if (squared_primal > 0.0 || squared_dual > 0.0) {
-        change = squared_dual > 0.0 ? 4.0 : 0.25;
+        weight_ *= std::pow(squared_dual > 0.0 ? 4.0 : 0.25, share);
+        weight_ = std::clamp(weight_, balanced_weight_ / largest_change_alone,
+                             balanced_weight_ * largest_change_alone);
     }
-    weight_ *= std::pow(std::clamp(change, 1.0 / largest_change, largest_change), share);
-    weight_ = std::clamp(weight_, 1.0 / largest_weight, largest_weight);
     s_ = norm_ * weight_;
     t_ = norm_ / weight_;
 }
