@@ -24,8 +24,8 @@ constexpr double sufficient_fall = 0.1, necessary_fall = 0.9, longest_epoch = 0.
 constexpr double share_by_step = 1.0, largest_change_by_step = 4.0;
 constexpr double share_by_epoch = 0.7, largest_change_by_epoch = 1e6;
 
-// Where only one of the points moves, how far nobody knows. It may be kept back by the weight, or may
-// have nothing left but rounding errors, which must not carry the weight away.
+// Where only one of the points moves, the weight may keep the other back; but once both have moved,
+// one has arrived and the other makes rounding errors, which must not carry the weight away.
 constexpr double largest_change_alone = 1e3;
 
 // At the optimum steps are rounding errors, and must not drive the weight anywhere.
@@ -70,7 +70,7 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
                                    : options.primal_weight * std::sqrt(N);
     t_ = options.dual_step > 0.0 ? options.dual_step : N / s_;
     norm_ = std::sqrt(s_ * t_);
-    weight_ = balanced_weight_ = std::sqrt(s_ / t_);
+    weight_ = std::sqrt(s_ / t_);
 
     if (options.reconditions)
         reconditioning_.emplace(graph, weights, delta, data.n_channels(), options.memory());
@@ -232,8 +232,9 @@ void Pdhg::balance(const Distances& moved, double share, double largest_change) 
         balanced_weight_ = weight_;
     } else if (squared_primal > 0.0 || squared_dual > 0.0) {
         weight_ *= std::pow(squared_dual > 0.0 ? 4.0 : 0.25, share);
-        weight_ = std::clamp(weight_, balanced_weight_ / largest_change_alone,
-                             balanced_weight_ * largest_change_alone);
+        const double around = balanced_weight_ > 0.0 ? balanced_weight_ : 1.0;
+        const double change = balanced_weight_ > 0.0 ? largest_change_alone : largest_weight;
+        weight_ = std::clamp(weight_, around / change, around * change);
     }
     s_ = norm_ * weight_;
     t_ = norm_ / weight_;
