@@ -295,3 +295,18 @@ def test_rounding_off_of_extreme_width(delta):
     for way in [*PDHG, *DESCENT, ("auto", "auto")]:
         result = run(problem, way, tol=1e-6)
         assert result.status == "optimal", way
+
+
+def test_a_point_that_has_arrived_does_not_spoil_the_other():
+    """The primal point is exact after 34 iterations; rounding of the dual one must not grow."""
+    graph = Graph(
+        11,
+        [(8, 4), (5, 7), (5, 10)],
+        [0.021286511307927688, 0.058344889788511406, 4.125748586790282],
+    )
+    rng = np.random.default_rng([1726, 3])
+    f = np.round(rng.normal(size=11), 2)
+    for gap in range(11):
+        c = np.where(np.arange(11) == gap, 0.0, 1.5)
+        result = run(Problem(graph, AbsoluteLoss(f, c)), ("pdhg", "nested"), tol=1e-12)
+        assert result.status == "optimal"
