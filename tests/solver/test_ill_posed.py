@@ -129,14 +129,19 @@ def test_a_constant_signal_is_its_own_answer(value, penalty):
                     np.testing.assert_array_equal(result.u, f)
 
 
-def test_a_constant_signal_with_gaps():
-    for penalty in PENALTIES.values():
-        f, c = np.full(12, 0.1), np.tile([1.0, 0.0, 3.0], 4)
-        problem = Problem(grid_graph((3, 4), 0.7), SquaredLoss(f, c), penalty)
-        for way in [*PDHG, ("auto", "auto")]:
-            result = run(problem, way)
-            assert result.status == "optimal"
-            np.testing.assert_array_equal(result.u, f)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_a_constant_signal_with_gaps(loss, penalty):
+    """One value per component, and junk where there is no data."""
+    graph = Graph(15, [*grid_graph((3, 4)).edges, (12, 13), (13, 14)], 0.7)
+    c = np.array([*np.tile([1.0, 0.0, 3.0], 4), 0.0, 0.3, 0.0])
+    expected = np.array([0.1] * 12 + [1 / 3] * 3)
+    f = np.where(c > 0, expected, 9.9)
+    problem = Problem(graph, loss(f, weights=c), PENALTIES[penalty])
+    for way in [*PDHG, ("auto", "auto")]:
+        result = run(problem, way)
+        assert result.status == "optimal"
+        np.testing.assert_array_equal(result.u, expected)
 
 
 @pytest.mark.parametrize("way", [*PDHG, *DESCENT, *EXACT], ids="-".join)

@@ -155,7 +155,7 @@ def _run(
     tolerance, watch = progress.limits.tolerance, progress.limits.watch
     polish = Polish(problem, watch, n_threads)
     status: Status | None = None
-    best = best or without_variation(problem, n_threads)
+    best = best or without_variation(problem, watch, n_threads)
     if best is not None and best.relative_gap <= tolerance:
         status = "optimal"
     while status is None:
@@ -173,11 +173,13 @@ def _run(
             elif polish.is_due(record, target):
                 candidate = polish(engine)
             elif engine.iterations >= KEEP_FROM and (
-                best is None or record.relative_gap < 0.5 * best.relative_gap
+                best is None or record.primal - record.dual < 0.5 * best.gap
             ):
                 candidate = certify(problem, engine.primal_point(), engine.dual_point(), n_threads)
             if candidate is not None and (
-                best is None or candidate.relative_gap < best.relative_gap
+                best is None
+                or candidate.gap < best.gap
+                or candidate.relative_gap <= tolerance < best.relative_gap
             ):
                 best = candidate
                 record = progress.improve(best.primal, best.dual)
