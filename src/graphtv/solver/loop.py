@@ -164,18 +164,19 @@ def _run(
             engine.advance()
         if status is not None or engine.is_final or progress.is_due(engine.iterations):
             is_news = progress.is_news(engine.iterations)
-            record = progress.record(engine.iterations, engine.sweeps, *engine.evaluate())
             candidate = None
-            target = max(tolerance, engine.target)
-            if status is not None or engine.is_final or record.relative_gap <= tolerance:
-                points = engine.primal_point(), engine.dual_point()
-                candidate = certify(problem, *points, n_threads)
-            elif polish.is_due(record, target):
-                candidate = polish(engine)
-            elif engine.iterations >= KEEP_FROM and (
-                best is None or record.primal - record.dual < 0.5 * best.gap
+            if status is not None or engine.is_final:  # what is returned need not be valued twice
+                candidate = _certify(problem, engine, n_threads)
+                values = candidate.primal, candidate.dual
+            else:
+                values = engine.evaluate()
+            record = progress.record(engine.iterations, engine.sweeps, *values)
+            if candidate is None and (
+                record.relative_gap <= tolerance or _is_to_be_kept(record, best)
             ):
-                candidate = certify(problem, engine.primal_point(), engine.dual_point(), n_threads)
+                candidate = _certify(problem, engine, n_threads)
+            elif candidate is None and polish.is_due(record, max(tolerance, engine.target)):
+                candidate = polish(engine)
             if candidate is not None and (
                 best is None
                 or candidate.gap < best.gap
@@ -197,6 +198,16 @@ def _run(
                 status = status or "stalled"
     assert best is not None
     return status, best
+
+
+def _certify(problem: Problem, engine: Engine, n_threads: int) -> Certificate:
+    return certify(problem, engine.primal_point(), engine.dual_point(), n_threads)
+
+
+def _is_to_be_kept(record: Record, best: Certificate | None) -> bool:
+    """Whether a point may turn out to be the best of a long run."""
+    is_better = best is None or record.primal - record.dual < 0.5 * best.gap
+    return record.iteration >= KEEP_FROM and is_better
 
 
 def _name(plan: Plan, engine: Engine) -> str:
