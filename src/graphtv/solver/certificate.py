@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,16 +13,12 @@ from graphtv.problem import Problem, relative_gap
 from graphtv.result import Record
 from graphtv.solver.engine import Engine
 from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss, TotalVariation
-from graphtv.terms._arrays import to_core
 
 SLACK = 1e-4
 """Edges with |p| below 1 by more than this are taken for fused."""
 
 WITHIN = 1e3
 """A polish is worth its price when the gap is at most so many times the tolerance."""
-
-LONG_STEP = 1e300
-"""A proximal step of next to infinite length ends in the minimiser."""
 
 
 class Certificate(NamedTuple):
@@ -31,6 +28,11 @@ class Certificate(NamedTuple):
     p: Floats
     primal: float
     dual: float
+
+    @property
+    def gap(self) -> float:
+        """The difference primal - dual, at least 0."""
+        return max(self.primal - self.dual, 0.0)
 
     @property
     def relative_gap(self) -> float:
@@ -43,23 +45,25 @@ def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certifica
     return Certificate(u, p, problem._primal(u, n_threads), problem._dual(p, n_threads))
 
 
-def without_variation(problem: Problem, n_threads: int) -> Certificate | None:
-    """Return the minimiser of G with p = 0 if it varies along no edge, and so solves the problem.
+def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> Certificate | None:
+    """Return the best constants with p = 0, if they fit the data so well that the minimum is 0.
 
-    Iterations come close to it, but where the minimum is 0 no relative gap forgives a last bit.
+    Iterations come close to them, but no relative gap forgives a last bit there.
     """
-    data, edges = problem.data, problem.graph.edges
+    data, graph, term = problem.data, problem.graph, problem.term
     if not isinstance(data, SquaredLoss | AbsoluteLoss | HuberLoss):
         return None
-    for some in (edges[:100], edges):  # as a rule the first few edges tell
-        tail, head = some.T
+    for edges in (graph.edges[:100], graph.edges):  # as a rule the first few tell
+        tail, head = edges.T
         there = (data.weights[tail] > 0) & (data.weights[head] > 0)
         if (there & (data.signal[tail] != data.signal[head])).any():
             return None
-    u = to_core(data.prox(np.zeros(problem.shape), LONG_STEP))
-    p = np.zeros(int(np.prod(problem.dual_shape)))
+    assert isinstance(term, _core.SeparableTerm)
+    u, p = (np.zeros(math.prod(shape)) for shape in (problem.shape, problem.dual_shape))
+    if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, watch):
+        return None
     found = certify(problem, u, p, n_threads)
-    return found if found.relative_gap == 0.0 else None
+    return found if found.gap == 0.0 else None
 
 
 class Polish:

@@ -28,6 +28,9 @@ from graphtv.terms._arrays import from_core, to_core
 EXACT_GAP = 1e-12
 """The relative gap that counts as exact: what tol=0 asks for."""
 
+KEEP_FROM = 500
+"""Iterations from which good points are kept, since gaps of PDHG rise and fall on long runs."""
+
 Callback = Callable[[Info], Any]
 
 
@@ -153,7 +156,7 @@ def _run(
     # On the way to flows, cheap iterations are better spent on a better start.
     polish = Polish(problem, watch, n_threads, 16 if engine.target and engine.is_cheap else 4)
     status: Status | None = None
-    best = best or without_variation(problem, n_threads)
+    best = best or without_variation(problem, watch, n_threads)
     if best is not None and best.relative_gap <= tolerance:
         status = "optimal"
     while status is None:
@@ -162,16 +165,23 @@ def _run(
             engine.advance()
         if status is not None or engine.is_final or progress.is_due(engine.iterations):
             is_news = progress.is_news(engine.iterations)
-            record = progress.record(engine.iterations, engine.sweeps, *engine.evaluate())
             candidate = None
-            target = max(tolerance, engine.target)
-            if status is not None or engine.is_final or record.relative_gap <= tolerance:
-                points = engine.primal_point(), engine.dual_point()
-                candidate = certify(problem, *points, n_threads)
-            elif polish.is_due(record, target):
+            if status is not None or engine.is_final:  # what is returned need not be valued twice
+                candidate = _certify(problem, engine, n_threads)
+                values = candidate.primal, candidate.dual
+            else:
+                values = engine.evaluate()
+            record = progress.record(engine.iterations, engine.sweeps, *values)
+            if candidate is None and (
+                record.relative_gap <= tolerance or _is_to_be_kept(record, best)
+            ):
+                candidate = _certify(problem, engine, n_threads)
+            elif candidate is None and polish.is_due(record, max(tolerance, engine.target)):
                 candidate = polish(engine, record.relative_gap)
             if candidate is not None and (
-                best is None or candidate.relative_gap < best.relative_gap
+                best is None
+                or candidate.gap < best.gap
+                or candidate.relative_gap <= tolerance < best.relative_gap
             ):
                 best = candidate
                 record = progress.improve(best.primal, best.dual)
@@ -189,6 +199,16 @@ def _run(
                 status = status or "stalled"
     assert best is not None
     return status, best
+
+
+def _certify(problem: Problem, engine: Engine, n_threads: int) -> Certificate:
+    return certify(problem, engine.primal_point(), engine.dual_point(), n_threads)
+
+
+def _is_to_be_kept(record: Record, best: Certificate | None) -> bool:
+    """Whether a point may turn out to be the best of a long run."""
+    is_better = best is None or record.primal - record.dual < 0.5 * best.gap
+    return record.iteration >= KEEP_FROM and is_better
 
 
 def _name(plan: Plan, engine: Engine) -> str:

@@ -12,11 +12,11 @@ from graphtv._validate import Floats
 from graphtv.problem import relative_gap
 from graphtv.result import Record, Status
 
-STALL_ITERATIONS = 1000
+STALL_ITERATIONS = 2000
 """A run has stalled when the gap has not shrunk for so many iterations, or for half of all."""
 
-NEAR_ROUNDING = 1e-7
-"""A greater relative gap is not owed to rounding: a run is given ten times as long to leave it."""
+NEAR_ROUNDING = 1e-10
+"""A greater relative gap is not owed to rounding: a run is given five times as long to leave it."""
 
 LONGEST_STRIDE = 32
 """At most so many iterations pass without a look at the gap."""
@@ -139,7 +139,7 @@ class Progress:
             return "time_limit"
         if iteration >= self.limits.max_iterations:
             return "iteration_limit"
-        patience = STALL_ITERATIONS if self._best <= NEAR_ROUNDING else 10 * STALL_ITERATIONS
+        patience = STALL_ITERATIONS if self._best <= NEAR_ROUNDING else 5 * STALL_ITERATIONS
         if iteration - self._best_iteration > max(patience, iteration // 2):
             return "stalled"
         return None
