@@ -23,6 +23,7 @@ from graphtv.solver.log import Log
 from graphtv.solver.options import PDHG
 from graphtv.solver.plan import Plan, choose
 from graphtv.solver.progress import Info, Limits, Progress
+from graphtv.terms import LogisticLoss, PoissonLoss
 from graphtv.terms._arrays import from_core, to_core
 
 EXACT_GAP = 1e-12
@@ -120,7 +121,6 @@ def solve(
         progress = Progress(limits, time.perf_counter())
         status, certificate = _run(problem, engine, progress, log, callback, threads, warm)
 
-    gamma = problem.term.strong_convexity
     result = Result(
         u=from_core(certificate.u, problem.shape),
         p=from_core(certificate.p, problem.dual_shape),
@@ -136,7 +136,7 @@ def solve(
         setup_time=setup_time,
         solve_time=time.perf_counter() - start - setup_time,
         history=History(progress.records),
-        error_bound=_error_bound(certificate, gamma) if gamma > 0.0 else None,
+        error_bound=_error_bound(problem, certificate),
     )
     log.footer(result)
     return result
@@ -252,10 +252,22 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
     return certify(problem, u, p, 1)
 
 
-def _error_bound(certificate: Certificate, gamma: float) -> float:
-    """Return √(2 gap/γ) ≥ ‖u - u*‖, with an allowance for the rounding of the two objectives."""
-    rounding = 4.0 * np.finfo(float).eps * (abs(certificate.primal) + abs(certificate.dual))
-    gap = max(certificate.primal - certificate.dual, 0.0) + rounding
+def _error_bound(problem: Problem, certificate: Certificate) -> float | None:
+    """Return √(2 gap/γ) ≥ ‖u - u*‖, with an allowance for the rounding of the two objectives.
+
+    Both are sums of terms up to the size of |u| ω, which may cancel. The curvature of some terms
+    fades away, and is known inside their domain only.
+    """
+    gamma, u = problem.term.strong_convexity, certificate.u
+    if gamma == 0.0:
+        return None
+    if isinstance(problem.data, PoissonLoss | LogisticLoss):
+        lower, upper = problem.term.domain
+        if u.min(initial=upper) < lower or u.max(initial=lower) > upper:
+            return None
+    largest = float(np.abs(u).max(initial=0.0)) * float(problem.graph.weights.sum())
+    size = abs(certificate.primal) + abs(certificate.dual) + largest
+    gap = max(certificate.primal - certificate.dual, 0.0) + 4.0 * np.finfo(float).eps * size
     return math.sqrt(2.0 * gap / gamma)
 
 

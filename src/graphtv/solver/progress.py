@@ -129,7 +129,7 @@ class Progress:
         exponent /= math.log(last.iteration / max(earlier.iteration, 0.5))
         ahead = math.log(max(last.relative_gap / max(target, 1e-16), 1.0)) / exponent
         further = 0.6 * last.iteration * math.expm1(min(ahead, 20.0))
-        return max(least, int(min(further, LONGEST_STRIDE)))
+        return max(least, int(min(further, 2 * last.iteration, LONGEST_STRIDE)))
 
     def ended_early(self, iteration: int) -> Status | None:
         """Return why the run must end now although nothing is proved, or None to go on."""
