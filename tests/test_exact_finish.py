@@ -51,17 +51,15 @@ def test_gap_is_rounding(n: int, seed: int, scale: float) -> None:
     assert abs(relative_gap(graph, signal, u, x, weights)) <= 1e-12
 
 
-def test_image_from_sweeps_and_from_nothing() -> None:
+def test_image_from_descent_and_from_nothing() -> None:
     noisy, _ = piecewise_constant_image((48, 40), seed=3)
     graph, signal = grid_graph((48, 40), 0.2), noisy.ravel()
-    sweeps = np.zeros(graph.n_edges)
-    done = _core.edge_sweeps(
-        graph.n_vertices, graph.edges, graph.weights, signal, np.ones(1), 10, sweeps,
-        _core.Watch(FOREVER),
-    )  # fmt: skip
-    assert done
-    assert np.all(np.abs(sweeps) <= graph.weights)
-    x, u, end, stats = finish(graph, signal, sweeps)
+    descent = _core.EdgeDescent(graph.n_vertices, graph.edges, graph.weights, signal, np.empty(0))
+    for _ in range(10):
+        assert descent.step(_core.Watch(FOREVER), 1)
+    p = np.empty(graph.n_edges)
+    descent.dual(p)
+    x, u, end, stats = finish(graph, signal, p * graph.weights)
     assert end == "exact"
     assert stats.rounds >= 1
     assert not stats.fallback

@@ -1,11 +1,10 @@
-// Binds the exact finish by flows, and the sweeps that can start it.
+// Binds the exact finish by flows.
 
 #include <limits>
 #include <stdexcept>
 
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
-#include "solver/edge_sweeps.hpp"
 #include "solver/exact_finish.hpp"
 
 namespace graphtv::bindings {
@@ -78,29 +77,6 @@ void bind_exact(nb::module_& m) {
             "which leaves both as they were.")
         .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
         .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
-
-    m.def(
-        "edge_sweeps",
-        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights,
-           const In<double>& signal, const In<double>& vertex_weights, int n_sweeps,
-           const InPlace& x, PythonWatch& watch) {
-            const auto n = static_cast<std::size_t>(n_vertices);
-            require_size(weights.size(), edges.shape(0), "weights");
-            require_size(x.size(), edges.shape(0), "x");
-            require_size(signal.size(), n, "signal");
-            if (vertex_weights.size() != 1)
-                require_size(vertex_weights.size(), n, "vertex_weights");
-            return watched(watch, [&](Watch& w) {
-                edge_sweeps(view(n_vertices, edges), view(weights), view(signal),
-                            view(vertex_weights), n_sweeps, view(x), w);
-                return !w.expired();
-            });
-        },
-        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-        nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(), nb::arg("n_sweeps"),
-        nb::arg("x").noconvert(), nb::arg("watch"),
-        "Coordinate ascent of the dual of the squared loss, edge by edge, in place; False if the "
-        "watch expired.");
 }
 
 }  // namespace graphtv::bindings

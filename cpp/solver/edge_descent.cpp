@@ -109,7 +109,8 @@ double EdgeDescent::dual_value() const {
 }
 
 void EdgeDescent::dual(std::span<double> p) const {
-    for (std::size_t e = 0; e < x_.size(); ++e) p[e] = std::clamp(x_[e] / weights_[e], -1.0, 1.0);
+    for (std::size_t e = 0; e < x_.size(); ++e)
+        p[e] = weights_[e] > 0.0 ? std::clamp(x_[e] / weights_[e], -1.0, 1.0) : 0.0;
 }
 
 }  // namespace graphtv

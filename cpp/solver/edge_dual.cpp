@@ -105,7 +105,7 @@ double EdgeDual::power_iteration() const {
         }
         const double before = found;
         found = quotient;
-        if (found == 0.0) return bound;
+        if (found == 0.0 || 1.01 * found >= bound) return bound;
         x.swap(y);
         if (std::abs(found - before) <= 1e-5 * found) break;
     }

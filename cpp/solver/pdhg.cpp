@@ -24,6 +24,10 @@ constexpr double sufficient_fall = 0.1, necessary_fall = 0.9, longest_epoch = 0.
 constexpr double share_by_step = 1.0, largest_change_by_step = 4.0;
 constexpr double share_by_epoch = 0.7, largest_change_by_epoch = 1e6;
 
+// Where only one of the points moves, the weight may keep the other back; but once both have moved,
+// one has arrived and the other makes rounding errors, which must not carry the weight away.
+constexpr double largest_change_alone = 1e3;
+
 // At the optimum steps are rounding errors, and must not drive the weight anywhere.
 constexpr double largest_weight = 1e12;
 
@@ -221,14 +225,17 @@ bool Pdhg::has_fallen(double residual) {
 
 void Pdhg::balance(const Distances& moved, double share, double largest_change) {
     const auto [squared_primal, squared_dual] = moved;
-    double change = 1.0;
     if (squared_primal > 0.0 && squared_dual > 0.0) {
-        change = std::sqrt(squared_dual / squared_primal) / weight_;
+        const double change = std::sqrt(squared_dual / squared_primal) / weight_;
+        weight_ *= std::pow(std::clamp(change, 1.0 / largest_change, largest_change), share);
+        weight_ = std::clamp(weight_, 1.0 / largest_weight, largest_weight);
+        balanced_weight_ = weight_;
     } else if (squared_primal > 0.0 || squared_dual > 0.0) {
-        change = squared_dual > 0.0 ? 4.0 : 0.25;
+        weight_ *= std::pow(squared_dual > 0.0 ? 4.0 : 0.25, share);
+        const double around = balanced_weight_ > 0.0 ? balanced_weight_ : 1.0;
+        const double change = balanced_weight_ > 0.0 ? largest_change_alone : largest_weight;
+        weight_ = std::clamp(weight_, around / change, around * change);
     }
-    weight_ *= std::pow(std::clamp(change, 1.0 / largest_change, largest_change), share);
-    weight_ = std::clamp(weight_, 1.0 / largest_weight, largest_weight);
     s_ = norm_ * weight_;
     t_ = norm_ / weight_;
 }

@@ -100,6 +100,7 @@ class Pdhg {
     PdhgOptions options_;
 
     double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
+    double balanced_weight_ = 0.0;          // the last on which both points had a say, if any
     long long iteration_ = 0, next_balance_, next_recondition_;
     long long earlier_sweeps_ = 0;
     std::optional<Reconditioning> reconditioning_;

@@ -21,24 +21,33 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
                          std::span<double> u, Watch& watch) {
     const auto ends = [&] { return watch.expired(); };
     UnionFind sets(graph_.n_vertices);
+    cut_.clear();
     const bool fused = for_watched(p.size(), ends, [&](std::size_t e) {
-        if (std::abs(p[e]) < 1.0 - slack) sets.unite(graph_.edges[e].tail, graph_.edges[e].head);
+        if (std::abs(p[e]) < 1.0 - slack)
+            sets.unite(graph_.edges[e].tail, graph_.edges[e].head);
+        else
+            cut_.push_back(static_cast<EdgeIndex>(e));
     });
     if (!fused) return false;
     for (int round = 0; round < max_rounds; ++round) {
         if (!gather_components(sets, watch)) return false;
-        // Cut edges push their ends apart with all their weight.
+        // Cut edges push their ends apart with all their weight; those inside a component by now
+        // are none.
         slope_.assign(begin_.size() - 1, 0.0);
         value_.resize(slope_.size());
-        if (!for_watched(p.size(), ends, [&](std::size_t e) {
+        std::size_t n_cut = 0;
+        if (!for_watched(cut_.size(), ends, [&](std::size_t k) {
+                const auto e = index(cut_[k]);
                 const std::size_t a = index(label_[index(graph_.edges[e].tail)]);
                 const std::size_t b = index(label_[index(graph_.edges[e].head)]);
                 if (a == b) return;
                 const double flow = std::copysign(weights_[e], p[e]);
                 slope_[a] += flow;
                 slope_[b] -= flow;
+                cut_[n_cut++] = cut_[k];
             }))
             return false;
+        cut_.resize(n_cut);
         if (!for_watched(slope_.size(), ends, [&](std::size_t k) {
                 const std::span<const Vertex> members(
                     vertices_.data() + begin_[k],
@@ -47,7 +56,8 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
             }))
             return false;
         bool flipped = false;
-        if (!for_watched(p.size(), ends, [&](std::size_t e) {
+        if (!for_watched(cut_.size(), ends, [&](std::size_t k) {
+                const auto e = index(cut_[k]);
                 const auto [tail, head] = graph_.edges[e];
                 const double rise =
                     value_[index(label_[index(tail)])] - value_[index(label_[index(head)])];

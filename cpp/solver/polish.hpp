@@ -28,7 +28,7 @@ class Polish {
     // no use.
     bool run(std::span<const double> p, double slack, std::span<double> u, Watch& watch);
 
-    static constexpr int max_rounds = 30;
+    static constexpr int max_rounds = 8;
 
   private:
     bool run_channel(std::size_t channel, std::span<const double> p, double slack,
@@ -41,6 +41,7 @@ class Polish {
     std::vector<Vertex> label_;     // component of each vertex
     std::vector<Vertex> begin_;     // components as ranges of vertices_
     std::vector<Vertex> vertices_;  // component after component
+    std::vector<EdgeIndex> cut_;    // edges between components
     std::vector<double> slope_, value_;
 };
 

@@ -1,4 +1,4 @@
-// Block descent over forests: every iterate is feasible, the dual objective never falls, the optimum
+// Descent over forests and over edges: every iterate is feasible, the dual objective never falls, the optimum
 // does not depend on the layout of the forests, nor any bit on the number of threads.
 #include <atomic>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "decomposition/nested_forests.hpp"
 #include "instances.hpp"
 #include "solver/block_descent.hpp"
+#include "solver/edge_descent.hpp"
 #include "solver/forests.hpp"
 
 namespace {
@@ -217,6 +218,40 @@ void interruptions_leave_a_certificate() {
         }
 }
 
+// Edge by edge it comes to the same optimum, and every iterate is a certificate.
+void edges_agree_with_forests() {
+    Random random(6);
+    for (const auto& problem : problems(random)) {
+        auto forests = problem.forests();
+        BlockDescent blocks(forests, problem.f, problem.c);
+        EdgeDescent edges(problem.graph.view(), problem.weights, problem.f, problem.c);
+        Watch watch;
+        std::vector<double> p(problem.weights.size());
+        for (int iteration = 0; iteration < 2000; ++iteration) {
+            check(edges.step(watch));
+            if (iteration < 800) check(blocks.step(watch, 1));
+            if (iteration % 500 > 2) continue;
+            edges.dual(p);
+            for (const double value : p) check(std::abs(value) <= 1.0);
+            const auto u = problem.primal_of(p);
+            for (std::size_t i = 0; i < u.size(); ++i) check(std::abs(u[i] - edges.u()[i]) < 1e-9);
+        }
+        check(std::abs(edges.dual_value() - blocks.dual_value()) <
+              1e-4 * std::abs(blocks.dual_value()));
+        const int before = n_allocations;
+        for (int iteration = 0; iteration < 10; ++iteration) edges.step(watch);
+        check(n_allocations == before);
+
+        edges.dual(p);
+        EdgeDescent again(problem.graph.view(), problem.weights, problem.f, problem.c);
+        again.start_from(p);
+        Watch over(0.0, {});
+        check(!again.step(over));
+        check(std::abs(again.dual_value() - edges.dual_value()) <
+              1e-9 * std::abs(edges.dual_value()));
+    }
+}
+
 void empty_things() {
     Forests none({0, {}}, {}, {}, 0);
     BlockDescent nothing(none, {}, {});
@@ -239,6 +274,7 @@ int main() {
     if constexpr (!under_thread_sanitizer) {  // nothing to see: one thread
         iterates_are_feasible_and_converge();
         layouts_agree();
+        edges_agree_with_forests();
         steps_take_no_memory();
     }
     return verdict();

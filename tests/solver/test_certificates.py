@@ -110,6 +110,25 @@ def test_a_partition_of_ones_own():
             assert result.preconditioner == "custom"
 
 
+@pytest.mark.parametrize("limit", [600, 900, 1500])
+def test_a_long_run_gives_back_the_best_that_it_saw(limit):
+    """Gaps of PDHG rise and fall; certificates of good points are kept, up to a factor of 2."""
+    for term, penalty, seed in (
+        ("logistic", "hubertv", 0),
+        ("absolute", "tv", 1),
+        ("box", "tv", 2),
+    ):
+        graph = gallery.erdos_renyi_graph(60, 120, seed, 10.0 ** np.linspace(-3, 1, 120))
+        problem = make_problem(term, graph, penalty)
+        result = solve(
+            problem, method="pdhg", preconditioner="diagonal", tol=1e-14, max_iterations=limit
+        )
+        seen = result.history[int(result.history["iteration"].searchsorted(500)) :]
+        assert result.status == "optimal" or result.relative_gap <= (
+            2.0 * seen["relative_gap"].min() + 1e-13
+        )
+
+
 def test_the_verifier_sees_a_lie():
     """The judge itself must be able to say no."""
     problem = make_problem("squared", "random")

@@ -129,14 +129,19 @@ def test_a_constant_signal_is_its_own_answer(value, penalty):
                     np.testing.assert_array_equal(result.u, f)
 
 
-def test_a_constant_signal_with_gaps():
-    for penalty in PENALTIES.values():
-        f, c = np.full(12, 0.1), np.tile([1.0, 0.0, 3.0], 4)
-        problem = Problem(grid_graph((3, 4), 0.7), SquaredLoss(f, c), penalty)
-        for way in [*PDHG, ("auto", "auto")]:
-            result = run(problem, way)
-            assert result.status == "optimal"
-            np.testing.assert_array_equal(result.u, f)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_a_constant_signal_with_gaps(loss, penalty):
+    """One value per component, and junk where there is no data."""
+    graph = Graph(15, [*grid_graph((3, 4)).edges, (12, 13), (13, 14)], 0.7)
+    c = np.array([*np.tile([1.0, 0.0, 3.0], 4), 0.0, 0.3, 0.0])
+    expected = np.array([0.1] * 12 + [1 / 3] * 3)
+    f = np.where(c > 0, expected, 9.9)
+    problem = Problem(graph, loss(f, weights=c), PENALTIES[penalty])
+    for way in [*PDHG, ("auto", "auto")]:
+        result = run(problem, way)
+        assert result.status == "optimal"
+        np.testing.assert_array_equal(result.u, expected)
 
 
 @pytest.mark.parametrize("way", [*PDHG, *DESCENT, *EXACT], ids="-".join)
@@ -295,3 +300,18 @@ def test_rounding_off_of_extreme_width(delta):
     for way in [*PDHG, *DESCENT, ("auto", "auto")]:
         result = run(problem, way, tol=1e-6)
         assert result.status == "optimal", way
+
+
+def test_a_point_that_has_arrived_does_not_spoil_the_other():
+    """The primal point is exact after 34 iterations; rounding of the dual one must not grow."""
+    graph = Graph(
+        11,
+        [(8, 4), (5, 7), (5, 10)],
+        [0.021286511307927688, 0.058344889788511406, 4.125748586790282],
+    )
+    rng = np.random.default_rng([1726, 3])
+    f = np.round(rng.normal(size=11), 2)
+    for gap in range(11):
+        c = np.where(np.arange(11) == gap, 0.0, 1.5)
+        result = run(Problem(graph, AbsoluteLoss(f, c)), ("pdhg", "nested"), tol=1e-12)
+        assert result.status == "optimal"

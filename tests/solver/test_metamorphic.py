@@ -44,7 +44,7 @@ def answer(n, edges, weights, f, method="descent", tol=TOLERANCE, c=None, penalt
     result = solve(problem, method=method, tol=tol)
     assert np.abs(result.p).max(initial=0.0) <= 1
     if result.status != "optimal":  # only where rounding forbids more
-        rounding = 1e-15 * np.abs(f).max() * (np.sum(weights) + np.abs(f).max() * np.max(c or 1.0))
+        rounding = 1e-14 * np.abs(f).max() * (np.sum(weights) + np.abs(f).max() * np.max(c or 1.0))
         assert result.status == "stalled"
         assert result.gap <= rounding, result
     return result

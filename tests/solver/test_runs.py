@@ -198,7 +198,7 @@ class TestTelling:
         assert all(len(lines[i]) == len(head) for i in rules)
         row = re.compile(
             r" *\d+ +\d+ +\d+\.\d{3} \| +[-+.e\d]+ +[-+.e\d]+ +\d\.\de[-+]\d\d \| +[-+.e\d]+ +\d+"
-            r"(  \w+)?"
+            r"(  \w[\w, ]*)?"
         )
         rows = lines[rules[1] + 1 : rules[2]]
         for line in rows:

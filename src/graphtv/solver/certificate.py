@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import NamedTuple
 
@@ -12,7 +13,6 @@ from graphtv._validate import Floats
 from graphtv.problem import Problem, relative_gap
 from graphtv.result import Record
 from graphtv.solver.engine import Engine
-from graphtv.solver.idle import least_data
 from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss, TotalVariation
 
 SLACK = 1e-4
@@ -31,6 +31,11 @@ class Certificate(NamedTuple):
     dual: float
 
     @property
+    def gap(self) -> float:
+        """The difference primal - dual, at least 0."""
+        return max(self.primal - self.dual, 0.0)
+
+    @property
     def relative_gap(self) -> float:
         """The gap over max(|primal|, |dual|)."""
         return relative_gap(self.primal, self.dual)
@@ -41,40 +46,42 @@ def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certifica
     return Certificate(u, p, problem._primal(u, n_threads), problem._dual(p, n_threads))
 
 
-def without_variation(problem: Problem, n_threads: int) -> Certificate | None:
-    """Return the minimiser of G with p = 0 if it varies along no edge, and so solves the problem.
+def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> Certificate | None:
+    """Return the best constants with p = 0, if they fit the data so well that the minimum is 0.
 
-    Iterations come close to it, but where the minimum is 0 no relative gap forgives a last bit.
+    Iterations come close to them, but no relative gap forgives a last bit there.
     """
-    data, edges = problem.data, problem.graph.edges
+    data, graph, term = problem.data, problem.graph, problem.term
     if not isinstance(data, SquaredLoss | AbsoluteLoss | HuberLoss):
         return None
-    for some in (edges[:100], edges):  # as a rule the first few edges tell
-        tail, head = some.T
+    for edges in (graph.edges[:100], graph.edges):  # as a rule the first few tell
+        tail, head = edges.T
         there = (data.weights[tail] > 0) & (data.weights[head] > 0)
         if (there & (data.signal[tail] != data.signal[head])).any():
             return None
-    u = least_data(problem)
-    p = np.zeros(int(np.prod(problem.dual_shape)))
+    assert isinstance(term, _core.SeparableTerm)
+    u, p = (np.zeros(math.prod(shape)) for shape in (problem.shape, problem.dual_shape))
+    if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, watch):
+        return None
     found = certify(problem, u, p, n_threads)
-    return found if found.relative_gap == 0.0 else None
+    return found if found.gap == 0.0 else None
 
 
 class Polish:
     """Tries now and then whether the pattern of p gives a better u than the iteration has."""
 
-    def __init__(self, problem: Problem, watch: _core.Watch, n_threads: int) -> None:
+    def __init__(self, problem: Problem, watch: _core.Watch, n_threads: int, first: int) -> None:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._applies = (
             isinstance(problem.term, _core.SeparableTerm)
             and isinstance(problem.penalty, TotalVariation)
             and problem.graph.n_edges > 0
         )
-        self._next = 4
+        self._next = first  # attempt, in iterations
         self._cost = 0.0  # seconds that the last one took
 
     def is_due(self, record: Record, tolerance: float) -> bool:
-        """Whether to try after this record; attempts become rarer geometrically."""
+        """Whether to try after this record."""
         return (
             self._applies
             and record.iteration >= self._next
@@ -82,10 +89,12 @@ class Polish:
             and self._watch.remaining > self._cost
         )
 
-    def __call__(self, engine: Engine) -> Certificate | None:
-        """Return the polished point, or nothing if the watch expired."""
+    def __call__(self, engine: Engine, relative_gap: float) -> Certificate | None:
+        """Return the polished point if it beats `relative_gap`.
+
+        Attempts become rarer geometrically, and much rarer where they fail.
+        """
         start = time.perf_counter()
-        self._next = engine.iterations + max(2, engine.iterations // 3)
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SeparableTerm)
         p = engine.dual_point()
@@ -94,4 +103,8 @@ class Polish:
             return None
         polished = certify(self._problem, u, p, self._n_threads)
         self._cost = time.perf_counter() - start
-        return polished
+        is_better = polished.relative_gap < relative_gap
+        self._next = max(
+            engine.iterations + 2, int(engine.iterations * (1.3 if is_better else 2.5))
+        )
+        return polished if is_better else None

@@ -21,6 +21,9 @@ from graphtv.solver.engine import Engine
 HANDOVER_GAP = 5e-4
 """Relative gap at which the start hands over to the flows; they do not mind a factor of four."""
 
+SHORTEST_CHEAP_START = 16
+"""Iterations over edges, which cost next to nothing, before the flows are tried."""
+
 LONGEST_START = 400
 """Iterations after which the start hands over in any case."""
 
@@ -80,7 +83,8 @@ class Exact:
         """Try the flows when the start is good enough for the first time, or for the next."""
         self._start.observe(relative_gap)
         if self._next_attempt == 0:
-            is_due = relative_gap <= HANDOVER_GAP or self._start.iterations >= LONGEST_START
+            done, least = self._start.iterations, SHORTEST_CHEAP_START if self.is_cheap else 0
+            is_due = done >= LONGEST_START or (relative_gap <= HANDOVER_GAP and done >= least)
         else:
             is_due = self._start.iterations >= self._next_attempt
         if is_due and not self.is_final:

@@ -40,17 +40,12 @@ class Idle:
         return self._problem._primal(self.primal_point()), self._problem._dual(self.dual_point())
 
     def primal_point(self) -> Floats:
-        """Return u."""
-        return least_data(self._problem)
+        """Return the minimiser of G where that is simple, else a step from 0 towards it."""
+        data = self._problem.data
+        is_simple = isinstance(data, SquaredLoss | AbsoluteLoss | HuberLoss)
+        step = LONG_STEP if is_simple else 1.0
+        return to_core(data.prox(np.zeros(self._problem.shape), step))
 
     def dual_point(self) -> Floats:
         """Return p = 0."""
         return np.zeros(int(np.prod(self._problem.dual_shape)))
-
-
-def least_data(problem: Problem) -> Floats:
-    """Return the minimiser of G where that is simple, else a step from 0 towards it."""
-    data = problem.data
-    is_simple = isinstance(data, SquaredLoss | AbsoluteLoss | HuberLoss)
-    step = LONG_STEP if is_simple else 1.0
-    return to_core(data.prox(np.zeros(problem.shape), step))

@@ -23,10 +23,14 @@ from graphtv.solver.log import Log
 from graphtv.solver.options import PDHG
 from graphtv.solver.plan import Plan, choose
 from graphtv.solver.progress import Info, Limits, Progress
+from graphtv.terms import LogisticLoss, PoissonLoss
 from graphtv.terms._arrays import from_core, to_core
 
 EXACT_GAP = 1e-12
 """The relative gap that counts as exact: what tol=0 asks for."""
+
+KEEP_FROM = 500
+"""Iterations from which good points are kept, since gaps of PDHG rise and fall on long runs."""
 
 CLOSING_PER_EDGE = 20e-9
 """Seconds per edge to keep for the certificate at the end, before anything has been measured."""
@@ -124,7 +128,6 @@ def solve(
         progress = Progress(limits, time.perf_counter())
         status, certificate = _run(problem, engine, progress, log, callback, threads, warm)
 
-    gamma = problem.term.strong_convexity
     result = Result(
         u=from_core(certificate.u, problem.shape),
         p=from_core(certificate.p, problem.dual_shape),
@@ -140,7 +143,7 @@ def solve(
         setup_time=setup_time,
         solve_time=time.perf_counter() - start - setup_time,
         history=History(progress.records),
-        error_bound=_error_bound(certificate, gamma) if gamma > 0.0 else None,
+        error_bound=_error_bound(problem, certificate),
     )
     log.footer(result)
     return result
@@ -157,9 +160,10 @@ def _run(
 ) -> tuple[Status, Certificate]:
     """Iterate until something is proved or a limit is met; `best` is what is known beforehand."""
     tolerance, watch = progress.limits.tolerance, progress.limits.watch
-    polish = Polish(problem, watch, n_threads)
+    # On the way to flows, cheap iterations are better spent on a better start.
+    polish = Polish(problem, watch, n_threads, 16 if engine.target and engine.is_cheap else 4)
     status: Status | None = None
-    best = best or without_variation(problem, n_threads)
+    best = best or without_variation(problem, watch, n_threads)
     if best is not None and best.relative_gap <= tolerance:
         status = "optimal"
     while status is None:
@@ -169,18 +173,22 @@ def _run(
         if status is not None or engine.is_final or progress.is_due(engine.iterations):
             is_news = progress.is_news(engine.iterations)
             candidate = None
-            if status is not None or engine.is_final:
-                candidate = _certify_point(problem, engine, n_threads)
+            if status is not None or engine.is_final:  # what is returned need not be valued twice
+                candidate = _certify(problem, engine, n_threads)
                 values = candidate.primal, candidate.dual
             else:
                 values = _evaluate(engine, watch)
             record = progress.record(engine.iterations, engine.sweeps, *values)
-            if candidate is None and record.relative_gap <= tolerance:
-                candidate = _certify_point(problem, engine, n_threads)
+            if candidate is None and (
+                record.relative_gap <= tolerance or _is_to_be_kept(record, best)
+            ):
+                candidate = _certify(problem, engine, n_threads)
             elif candidate is None and polish.is_due(record, max(tolerance, engine.target)):
-                candidate = polish(engine)
+                candidate = polish(engine, record.relative_gap)
             if candidate is not None and (
-                best is None or candidate.relative_gap < best.relative_gap
+                best is None
+                or candidate.gap < best.gap
+                or candidate.relative_gap <= tolerance < best.relative_gap
             ):
                 best = candidate
                 record = progress.improve(best.primal, best.dual)
@@ -208,8 +216,14 @@ def _evaluate(engine: Engine, watch: _core.Watch) -> tuple[float, float]:
     return values
 
 
-def _certify_point(problem: Problem, engine: Engine, n_threads: int) -> Certificate:
+def _certify(problem: Problem, engine: Engine, n_threads: int) -> Certificate:
     return certify(problem, engine.primal_point(), engine.dual_point(), n_threads)
+
+
+def _is_to_be_kept(record: Record, best: Certificate | None) -> bool:
+    """Whether a point may turn out to be the best of a long run."""
+    is_better = best is None or record.primal - record.dual < 0.5 * best.gap
+    return record.iteration >= KEEP_FROM and is_better
 
 
 def _name(plan: Plan, engine: Engine) -> str:
@@ -253,10 +267,22 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
     return certify(problem, u, p, 1)
 
 
-def _error_bound(certificate: Certificate, gamma: float) -> float:
-    """Return √(2 gap/γ) ≥ ‖u - u*‖, with an allowance for the rounding of the two objectives."""
-    rounding = 4.0 * np.finfo(float).eps * (abs(certificate.primal) + abs(certificate.dual))
-    gap = max(certificate.primal - certificate.dual, 0.0) + rounding
+def _error_bound(problem: Problem, certificate: Certificate) -> float | None:
+    """Return √(2 gap/γ) ≥ ‖u - u*‖, with an allowance for the rounding of the two objectives.
+
+    Both are sums of terms up to the size of |u| ω, which may cancel. The curvature of some terms
+    fades away, and is known inside their domain only.
+    """
+    gamma, u = problem.term.strong_convexity, certificate.u
+    if gamma == 0.0:
+        return None
+    if isinstance(problem.data, PoissonLoss | LogisticLoss):
+        lower, upper = problem.term.domain
+        if u.min(initial=upper) < lower or u.max(initial=lower) > upper:
+            return None
+    largest = float(np.abs(u).max(initial=0.0)) * float(problem.graph.weights.sum())
+    size = abs(certificate.primal) + abs(certificate.dual) + largest
+    gap = max(certificate.primal - certificate.dual, 0.0) + 4.0 * np.finfo(float).eps * size
     return math.sqrt(2.0 * gap / gamma)
 
 

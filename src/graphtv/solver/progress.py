@@ -12,11 +12,11 @@ from graphtv._validate import Floats
 from graphtv.problem import relative_gap
 from graphtv.result import Record, Status
 
-STALL_ITERATIONS = 1000
+STALL_ITERATIONS = 2000
 """A run has stalled when the gap has not shrunk for so many iterations, or for half of all."""
 
-NEAR_ROUNDING = 1e-7
-"""A greater relative gap is not owed to rounding: a run is given ten times as long to leave it."""
+NEAR_ROUNDING = 1e-10
+"""A greater relative gap is not owed to rounding: a run is given five times as long to leave it."""
 
 LONGEST_STRIDE = 32
 """At most so many iterations pass without a look at the gap."""
@@ -113,21 +113,23 @@ class Progress:
         return self.records[-1]
 
     def _stride(self, target: float) -> int:
-        """Most of the way to the tolerance, as the last records foretell it.
+        """Most of the way to the target, as the gap since half of the iterations foretells it.
 
-        An overshoot by an eighth costs no more than looking all the time would.
+        The gap is taken for a power of the iterations. An overshoot by an eighth costs no more than
+        looking all the time would.
         """
-        target = max(target, 1e-16)
         last = self.records[-1]
         earlier = next(
             (r for r in reversed(self.records) if 2 * r.iteration <= last.iteration), None
         )
+        least = max(1, last.iteration // 8)
         if earlier is None or not 0 < last.relative_gap < earlier.relative_gap < math.inf:
-            return max(1, min(last.iteration // 4, LONGEST_STRIDE))
-        rate = math.log(earlier.relative_gap / last.relative_gap)
-        rate /= last.iteration - earlier.iteration
-        ahead = math.log(max(last.relative_gap / target, 1.0)) / rate
-        return max(1, last.iteration // 8, min(int(0.7 * ahead), LONGEST_STRIDE))
+            return max(least, min(last.iteration // 4, LONGEST_STRIDE))
+        exponent = math.log(earlier.relative_gap / last.relative_gap)
+        exponent /= math.log(last.iteration / max(earlier.iteration, 0.5))
+        ahead = math.log(max(last.relative_gap / max(target, 1e-16), 1.0)) / exponent
+        further = 0.6 * last.iteration * math.expm1(min(ahead, 20.0))
+        return max(least, int(min(further, 2 * last.iteration, LONGEST_STRIDE)))
 
     def ended_early(self, iteration: int) -> Status | None:
         """Return why the run must end now although nothing is proved, or None to go on."""
@@ -137,7 +139,7 @@ class Progress:
             return "time_limit"
         if iteration >= self.limits.max_iterations:
             return "iteration_limit"
-        patience = STALL_ITERATIONS if self._best <= NEAR_ROUNDING else 10 * STALL_ITERATIONS
+        patience = STALL_ITERATIONS if self._best <= NEAR_ROUNDING else 5 * STALL_ITERATIONS
         if iteration - self._best_iteration > max(patience, iteration // 2):
             return "stalled"
         return None
