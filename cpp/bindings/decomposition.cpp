@@ -1,6 +1,7 @@
 // Binds the partitions of a graph into forests, and what is judged about them.
 
 #include "bindings/watch.hpp"
+#include "decomposition/heaviest_first.hpp"
 #include "decomposition/linear_forests.hpp"
 #include "decomposition/matroid_partition.hpp"
 #include "decomposition/nested_forests.hpp"
@@ -52,6 +53,19 @@ void bind_decomposition(nb::module_& m) {
     bind_ordered(m, "matroid_partition", matroid_partition,
                  "The fewest nested forests, edges offered in the given order.");
     m.def(
+        "heaviest_first",
+        [](const In<double>& weights, PythonWatch* watch) {
+            std::vector<EdgeIndex> order;
+            set_up(watch, [&](Watch& w) {
+                order = heaviest_first(view(weights), [&] {
+                    if (w.expired()) throw Expired{};
+                });
+            });
+            return to_numpy(std::move(order));
+        },
+        nb::arg("weights").noconvert(), nb::arg("watch") = nb::none(),
+        "The edges by descending positive weight, equal ones in their order.");
+    m.def(
         "breadth_first_forests",
         [](Vertex n_vertices, const InEdges& edges) {
             return traverse(n_vertices, edges, Traversal::breadth_first);
@@ -68,11 +82,16 @@ void bind_decomposition(nb::module_& m) {
 
     m.def(
         "degeneracy",
-        [](Vertex n_vertices, const InEdges& edges) {
-            nb::gil_scoped_release release;
-            return degeneracy(view(n_vertices, edges));
+        [](Vertex n_vertices, const InEdges& edges, PythonWatch* watch) {
+            Vertex found = 0;
+            set_up(watch, [&](Watch& w) {
+                found = degeneracy(view(n_vertices, edges), [&] {
+                    if (w.expired()) throw Expired{};
+                });
+            });
+            return found;
         },
-        nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("watch") = nb::none(),
         "The largest least degree of a subgraph.");
 
     nb::class_<PartitionProfile>(m, "PartitionProfile")

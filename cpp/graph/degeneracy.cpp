@@ -8,8 +8,10 @@
 
 namespace graphtv {
 
-Vertex degeneracy(const EdgeList& graph) {
+Vertex degeneracy(const EdgeList& graph, const std::function<void()>& interrupt) {
+    interrupt();
     const Adjacency adjacency(graph);
+    interrupt();
     const auto n = static_cast<std::size_t>(graph.n_vertices);
     std::vector<Vertex> degrees(n);
     Vertex largest = 0;
@@ -31,7 +33,9 @@ Vertex degeneracy(const EdgeList& graph) {
     }
 
     Vertex result = 0;
+    constexpr std::size_t between_calls = 1 << 14;
     for (std::size_t i = 0; i < n; ++i) {
+        if (i % between_calls == 0) interrupt();
         const Vertex v = sorted[i];
         const Vertex degree = degrees[static_cast<std::size_t>(v)];
         result = std::max(result, degree);

@@ -3,11 +3,14 @@
 // Journal of the ACM 30, 1983). The arboricity lies between half of it and itself.
 #pragma once
 
+#include <functional>
+
 #include "graph/types.hpp"
 
 namespace graphtv {
 
 // Removes a vertex of least degree until none is left; O(n + m).
-Vertex degeneracy(const EdgeList& graph);
+// `interrupt` is called now and then, and may throw.
+Vertex degeneracy(const EdgeList& graph, const std::function<void()>& interrupt = [] {});
 
 }  // namespace graphtv

@@ -31,7 +31,7 @@ BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,
                            ForestMemory(forest),
                            std::vector<Progress>(static_cast<std::size_t>(forest.n_shards()))});
     }
-    recompute();
+    recompute(1);
 }
 
 void BlockDescent::start_from(std::span<const double> p) {
@@ -42,17 +42,18 @@ void BlockDescent::start_from(std::span<const double> p) {
             forests_[l].for_each_slot(
                 1, [&](std::size_t slot, std::size_t vertex) { q[slot] /= c_[vertex]; });
     }
-    recompute();
+    recompute(1);
 }
 
 // u from the q_l, without momentum.
-void BlockDescent::recompute() {
+void BlockDescent::recompute(int n_threads) {
     t_ = 1.0;
     for (auto& block : blocks_) std::copy(block.q.begin(), block.q.end(), block.y.begin());
     if (eliminates_first_) {
         const auto& q = blocks_[1].q;
         forests_[0].sweep(
-            &blocks_[0].memory, forests_.workspace(), 1, nullptr, std::span(blocks_[0].progress),
+            &blocks_[0].memory, forests_.workspace(), n_threads, nullptr,
+            std::span(blocks_[0].progress),
             [&](std::size_t, std::size_t vertex) { return f_[vertex] - q[vertex]; },
             [&](std::size_t, std::size_t vertex, double, double v, Progress&) { u_[vertex] = v; });
     } else {
@@ -74,7 +75,7 @@ bool BlockDescent::step(Watch& watch, int n_threads) {
     const bool finished = eliminates_first_ ? sweep_pair(watch, n_threads, total)
                                             : sweep_all(watch, n_threads, total);
     if (!finished) {
-        recompute();
+        recompute(n_threads);
         return false;
     }
     if (!eliminates_first_) extrapolate(n_threads, total);

@@ -71,7 +71,7 @@ class BlockDescent {
     bool sweep_pair(Watch& watch, int n_threads, Progress& total);
     void extrapolate(int n_threads, Progress& total);
     void forget_momentum(int n_threads);
-    void recompute();
+    void recompute(int n_threads);
 
     Forests& forests_;
     std::span<const double> f_, c_;

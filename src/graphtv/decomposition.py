@@ -301,7 +301,7 @@ def _decompose(
                 " 'linear' and 'nested' take any graph"
             )
     if method == "auto":
-        method, reason = _choose(graph, grid)
+        method, reason = _choose(graph, grid, watch)
 
     known_condition_number = None
     if grid is not None and method == "chains":
@@ -312,23 +312,25 @@ def _decompose(
             known_condition_number = math.sqrt(int(labels.max()) + 1)
     elif method == "linear":
         build = _core.linear_forests if order == "weight" else _core.linear_forests_of_paper
-        labels = build(graph.n_vertices, graph.edges, _heaviest_first(graph), watch)
+        labels = build(
+            graph.n_vertices, graph.edges, _core.heaviest_first(graph.weights, watch), watch
+        )
     elif method == "nested":
         labels = _nested(graph, spanning, seed, watch)
     else:
-        order_of_edges = _heaviest_first(graph)
+        order_of_edges = _core.heaviest_first(graph.weights, watch)
         labels = _core.matroid_partition(graph.n_vertices, graph.edges, order_of_edges, watch)
     return ForestPartition._judge(graph, labels, method, reason, known_condition_number, start)
 
 
-def _choose(graph: Graph, grid: GridStructure | None) -> tuple[str, str]:
+def _choose(graph: Graph, grid: GridStructure | None, watch: _core.Watch | None) -> tuple[str, str]:
     """Return the method that `auto` stands for, and why."""
     n, m = graph.n_vertices, graph.n_edges
     if m == 0:
         return "nested", "there are no edges"
     if grid is not None:
         return "chains", f"the graph is a grid of shape {grid.shape}"
-    degeneracy = _core.degeneracy(n, graph.edges)
+    degeneracy = _core.degeneracy(n, graph.edges, watch)
     if degeneracy == 1:
         return "nested", "the graph is a forest"
     largest = int(np.bincount(graph.edges.ravel()).max())
@@ -363,10 +365,5 @@ def _nested(graph: Graph, spanning: str, seed: int, watch: _core.Watch | None) -
     if spanning == "random":
         order = np.random.default_rng(seed).permutation(graph.n_edges).astype(np.int32)
     else:
-        order = _heaviest_first(graph)
+        order = _core.heaviest_first(graph.weights, watch)
     return _core.nested_forests(graph.n_vertices, graph.edges, order, watch)
-
-
-def _heaviest_first(graph: Graph) -> Indices:
-    """Return the edges by descending weight, equal ones in their order."""
-    return np.argsort(-graph.weights, kind="stable").astype(np.int32)
