@@ -461,3 +461,26 @@ def test_pickled():
     for one in (partition, copy):
         for array in (one.labels, one.n_edges_per_forest, one.longest_path_per_forest):
             assert not array.flags.writeable
+
+
+def test_heaviest_first_is_a_stable_sort():
+    rng = np.random.default_rng(0)
+    for weights in (
+        rng.integers(0, 4, 1000).astype(float),
+        10.0 ** rng.uniform(-300, 300, 1000),
+        np.full(5, 2.0),
+        np.empty(0),
+    ):
+        order = _core.heaviest_first(weights)
+        np.testing.assert_array_equal(order, np.argsort(-weights, kind="stable"))
+
+
+def test_decompositions_end_with_their_watch():
+    graph = grid_graph((30, 30))
+    late = _core.Watch(0.0)
+    order = _core.heaviest_first(graph.weights)
+    for build in (_core.linear_forests, _core.nested_forests, _core.matroid_partition):
+        with pytest.raises(_core.Expired):
+            build(graph.n_vertices, graph.edges, order, late)
+    with pytest.raises(_core.Expired):
+        _core.degeneracy(graph.n_vertices, graph.edges, late)

@@ -36,8 +36,8 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
     }
 
     double derivative(std::size_t i, double u) const override {
-        const double f = counts_[i];
-        return f > 0.0 ? weights_[i] * (1.0 - f / u) : weights_[i];
+        const double c = weights_[i], f = counts_[i];
+        return c > 0.0 && f > 0.0 ? c * (1.0 - f / u) : c;  // without data 0, even at u = 0
     }
     double minimizer(std::span<const Vertex> component, std::size_t channel,
                      double slope) const override;

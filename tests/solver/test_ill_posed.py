@@ -315,3 +315,13 @@ def test_a_point_that_has_arrived_does_not_spoil_the_other():
         c = np.where(np.arange(11) == gap, 0.0, 1.5)
         result = run(Problem(graph, AbsoluteLoss(f, c)), ("pdhg", "nested"), tol=1e-12)
         assert result.status == "optimal"
+
+
+def test_poisson_counts_without_weight_next_to_zeros():
+    # Where u = 0, a count that does not count must not make 0 · ∞.
+    graph = grid_graph((4,))
+    problem = Problem(graph, PoissonLoss([0.0, 5.0, 0.0, 3.0], weights=[2.0, 0.0, 2.0, 1.0]))
+    result = solve(problem, tol=0.0)
+    verify(result, problem)
+    assert result.status == "optimal"
+    np.testing.assert_allclose(result.u[:3], 0.0)
