@@ -479,7 +479,7 @@ def test_decompositions_end_with_their_watch():
     graph = grid_graph((30, 30))
     late = _core.Watch(0.0)
     order = _core.heaviest_first(graph.weights)
-    for build in (_core.linear_forests, _core.nested_forests, _core.matroid_partition):
+    for build in (_core.linear_forests, _core.nested_forests):
         with pytest.raises(_core.Expired):
             build(graph.n_vertices, graph.edges, order, late)
     with pytest.raises(_core.Expired):
