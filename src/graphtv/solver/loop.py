@@ -176,7 +176,9 @@ def _run(
                 record.relative_gap <= tolerance or _is_to_be_kept(record, best)
             ):
                 candidate = _certify(problem, engine, n_threads)
-            elif candidate is None and polish.is_due(record, max(tolerance, engine.target)):
+            elif candidate is None and polish.is_due(
+                record, max(tolerance, engine.target), progress.ahead(tolerance)
+            ):
                 candidate = polish(engine, record.relative_gap)
             if candidate is not None and (
                 best is None
