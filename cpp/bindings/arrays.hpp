@@ -60,12 +60,6 @@ inline OutMatrix<Vertex> to_numpy(std::vector<Edge>&& edges) {
     return OutMatrix<Vertex>(reinterpret_cast<Vertex*>(owner->data()), {owner->size(), 2}, capsule);
 }
 
-// Called now and then by long loops that run without the GIL; throws on Ctrl-C.
-inline void check_signals() {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 void bind_graph(nb::module_& m);
 void bind_decomposition(nb::module_& m);
 void bind_tv(nb::module_& m);

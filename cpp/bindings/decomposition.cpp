@@ -1,6 +1,6 @@
 // Binds the partitions of a graph into forests, and what is judged about them.
 
-#include "bindings/arrays.hpp"
+#include "bindings/watch.hpp"
 #include "decomposition/linear_forests.hpp"
 #include "decomposition/matroid_partition.hpp"
 #include "decomposition/nested_forests.hpp"
@@ -10,20 +10,23 @@
 namespace graphtv::bindings {
 namespace {
 
-// Binds a function (graph, order) → labels; `order` is a permutation of the edges.
+// Binds a function (graph, order, interrupt) → labels; `order` is a permutation of the edges.
 template <class Partition>
 void bind_ordered(nb::module_& m, const char* name, Partition partition, const char* doc) {
     m.def(
         name,
-        [partition](Vertex n_vertices, const InEdges& edges, const In<EdgeIndex>& order) {
+        [partition](Vertex n_vertices, const InEdges& edges, const In<EdgeIndex>& order,
+                    PythonWatch* watch) {
             std::vector<Forest> labels;
-            {
-                nb::gil_scoped_release release;
-                labels = partition(view(n_vertices, edges), view(order));
-            }
+            set_up(watch, [&](Watch& w) {
+                labels = partition(view(n_vertices, edges), view(order), [&] {
+                    if (w.expired()) throw Expired{};
+                });
+            });
             return to_numpy(std::move(labels));
         },
-        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("order").noconvert(), doc);
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("order").noconvert(),
+        nb::arg("watch") = nb::none(), doc);
 }
 
 Out<std::int32_t> copied(std::vector<std::int32_t> values) { return to_numpy(std::move(values)); }
@@ -46,12 +49,8 @@ void bind_decomposition(nb::module_& m) {
                  "Linear forests by first fit in the given order.");
     bind_ordered(m, "linear_forests_of_paper", residual_linear_forests,
                  "Linear forests by the paper's procedure, edges in the given order.");
-    bind_ordered(
-        m, "matroid_partition",
-        [](const EdgeList& graph, std::span<const EdgeIndex> order) {
-            return matroid_partition(graph, order, check_signals);
-        },
-        "The fewest nested forests, edges offered in the given order.");
+    bind_ordered(m, "matroid_partition", matroid_partition,
+                 "The fewest nested forests, edges offered in the given order.");
     m.def(
         "breadth_first_forests",
         [](Vertex n_vertices, const InEdges& edges) {

@@ -42,9 +42,13 @@ void bind_descent(nb::class_<Descent>& descent) {
 }  // namespace
 
 void bind_solver(nb::module_& m) {
+    nb::exception<Expired>(m, "Expired");
     nb::class_<PythonWatch>(m, "Watch", "Why a computation should end early.")
         .def(nb::init<double>(), nb::arg("seconds"))
         .def("interrupt", &PythonWatch::interrupt, "Ask whoever watches to end soon.")
+        .def("reserve", &PythonWatch::reserve, nb::arg("seconds"),
+             "Expire so much before the deadline: what comes after needs it.")
+        .def_prop_ro("remaining", &PythonWatch::remaining, "Seconds until it expires.")
         .def_prop_ro("interrupted", &PythonWatch::interrupted)
         .def_prop_ro("expired", &PythonWatch::expired);
 
@@ -53,14 +57,16 @@ void bind_solver(nb::module_& m) {
             "__init__",
             [](Forests* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
                const In<std::int32_t>& labels, std::int32_t n_forests, double delta,
-               const In<double>& vertex_weights) {
-                const nb::gil_scoped_release no_gil;
-                new (self) Forests(view(n_vertices, edges), view(weights), view(labels), n_forests,
-                                   delta, view(vertex_weights));
+               const In<double>& vertex_weights, PythonWatch* watch) {
+                set_up(watch, [&](Watch& w) {
+                    new (self) Forests(view(n_vertices, edges), view(weights), view(labels),
+                                       n_forests, delta, view(vertex_weights), &w);
+                });
             },
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
             nb::arg("labels").noconvert(), nb::arg("n_forests"), nb::arg("delta"),
-            nb::arg("vertex_weights").noconvert(), "`vertex_weights` may be empty: all ones.")
+            nb::arg("vertex_weights").noconvert(), nb::arg("watch") = nb::none(),
+            "`vertex_weights` may be empty: all ones.")
         .def_prop_ro("is_linear", &Forests::is_linear)
         .def_prop_ro("n_bytes", &Forests::n_bytes, "Memory held, in bytes.");
 

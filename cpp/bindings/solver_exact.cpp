@@ -46,13 +46,14 @@ void bind_exact(nb::module_& m) {
         .def(
             "__init__",
             [](ExactFinish* self, Vertex n_vertices, const InEdges& edges,
-               const In<double>& weights) {
+               const In<double>& weights, PythonWatch* watch) {
                 require_size(weights.size(), edges.shape(0), "weights");
-                const nb::gil_scoped_release no_gil;
-                new (self) ExactFinish(view(n_vertices, edges), view(weights));
+                set_up(watch, [&](Watch& w) {
+                    new (self) ExactFinish(view(n_vertices, edges), view(weights), w);
+                });
             },
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-            nb::keep_alive<1, 4>())
+            nb::arg("watch") = nb::none(), nb::keep_alive<1, 4>())
         .def(
             "solve",
             [](ExactFinish& self, const SmoothTerm& term, std::size_t channel, const InPlace& x,

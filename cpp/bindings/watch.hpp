@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "bindings/arrays.hpp"
@@ -20,6 +21,8 @@ class PythonWatch {
     bool expired() { return watch_.expired(); }
     bool interrupted() const { return interrupted_; }
     void interrupt() { interrupted_ = true; }
+    void reserve(double seconds) { watch_.reserve(seconds); }
+    double remaining() const { return watch_.remaining(); }
 
     // Passes on what a signal handler raised while the core was at work.
     void rethrow() {
@@ -51,6 +54,24 @@ auto watched(PythonWatch& watch, const Body& body) {
     }();
     watch.rethrow();
     return result;
+}
+
+// Builds something without the GIL; with a watch, raises `_core.Expired` when it expires. Without
+// one, only Ctrl-C ends it.
+template <class Body>
+void set_up(PythonWatch* watch, const Body& body) {
+    if (watch == nullptr) {
+        PythonWatch forever(std::numeric_limits<double>::infinity());
+        set_up(&forever, body);
+        return;
+    }
+    try {
+        const nb::gil_scoped_release no_gil;
+        body(watch->watch());
+    } catch (const Expired&) {
+        watch->rethrow();
+        throw;
+    }
 }
 
 }  // namespace graphtv::bindings

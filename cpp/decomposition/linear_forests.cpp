@@ -112,8 +112,12 @@ class LinearPaths {
 };
 
 void place_by_first_fit(const EdgeList& graph, std::span<const EdgeIndex> order, Forest first,
-                        LinearPaths& paths, std::vector<Forest>& labels) {
+                        LinearPaths& paths, std::vector<Forest>& labels,
+                        const std::function<void()>& interrupt) {
+    constexpr std::size_t between_calls = 1 << 14;
+    std::size_t n_placed = 0;
     for (const EdgeIndex e : order) {
+        if (n_placed++ % between_calls == 0) interrupt();
         const auto [tail, head] = graph.edges[static_cast<std::size_t>(e)];
         const Forest l = paths.first_fit(tail, head, first);
         paths.join(tail, head, l);
@@ -124,15 +128,17 @@ void place_by_first_fit(const EdgeList& graph, std::span<const EdgeIndex> order,
 }  // namespace
 
 std::vector<Forest> first_fit_linear_forests(const EdgeList& graph,
-                                             std::span<const EdgeIndex> order) {
+                                             std::span<const EdgeIndex> order,
+                                             const std::function<void()>& interrupt) {
     std::vector<Forest> labels(graph.edges.size());
+    interrupt();
     LinearPaths paths(graph);
-    place_by_first_fit(graph, order, 0, paths, labels);
+    place_by_first_fit(graph, order, 0, paths, labels, interrupt);
     return labels;
 }
 
-std::vector<Forest> residual_linear_forests(const EdgeList& graph,
-                                            std::span<const EdgeIndex> order) {
+std::vector<Forest> residual_linear_forests(const EdgeList& graph, std::span<const EdgeIndex> order,
+                                            const std::function<void()>& interrupt) {
     std::vector<Forest> labels(graph.edges.size(), -1);
     std::vector<EdgeIndex> remaining(order.begin(), order.end());
     std::vector<EdgeIndex> spanning;
@@ -150,6 +156,7 @@ std::vector<Forest> residual_linear_forests(const EdgeList& graph,
             labels[static_cast<std::size_t>(e)] = l;
         };
 
+        interrupt();
         spanning.clear();
         UnionFind trees(graph.n_vertices);
         for (const EdgeIndex e : remaining) {
@@ -163,6 +170,7 @@ std::vector<Forest> residual_linear_forests(const EdgeList& graph,
         }
         for (const EdgeIndex e : spanning) degree(ends(e).tail) = degree(ends(e).head) = 0;
 
+        interrupt();
         refused.clear();
         for (const EdgeIndex e : remaining) {
             if (labels[static_cast<std::size_t>(e)] == l) continue;
@@ -174,7 +182,7 @@ std::vector<Forest> residual_linear_forests(const EdgeList& graph,
         }
         const auto taken = remaining.size() - refused.size();
         if (20 * taken < remaining.size()) {
-            place_by_first_fit(graph, refused, l + 1, paths, labels);
+            place_by_first_fit(graph, refused, l + 1, paths, labels, interrupt);
             break;
         }
         std::swap(remaining, refused);

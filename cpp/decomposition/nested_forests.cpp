@@ -7,10 +7,15 @@
 
 namespace graphtv {
 
-std::vector<Forest> nested_forests(const EdgeList& graph, std::span<const EdgeIndex> order) {
+std::vector<Forest> nested_forests(const EdgeList& graph, std::span<const EdgeIndex> order,
+                                   const std::function<void()>& interrupt) {
     std::vector<Forest> labels(graph.edges.size());
+    interrupt();
     LayeredUnionFind forests(graph);
+    constexpr std::size_t between_calls = 1 << 14;
+    std::size_t n_placed = 0;
     for (const EdgeIndex e : order) {
+        if (n_placed++ % between_calls == 0) interrupt();
         const auto [tail, head] = graph.edges[static_cast<std::size_t>(e)];
         labels[static_cast<std::size_t>(e)] = forests.insert(tail, head);
     }

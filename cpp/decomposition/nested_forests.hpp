@@ -6,6 +6,7 @@
 // (heaviest first: maximum-weight spanning forests) or a traversal of the graph.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,10 @@ namespace graphtv {
 // Departure: all at once, by first fit. Kruskal gives an edge to forest l if forests 0 … l-1
 // refused it and the part of forest l chosen from earlier edges does not connect its ends, so the
 // edge goes to the first forest that does not connect them. O(m log(max degree) log n).
-std::vector<Forest> nested_forests(const EdgeList& graph, std::span<const EdgeIndex> order);
+// `interrupt` is called now and then, and may throw.
+std::vector<Forest> nested_forests(
+    const EdgeList& graph, std::span<const EdgeIndex> order,
+    const std::function<void()>& interrupt = [] {});
 
 enum class Traversal { breadth_first, depth_first };
 

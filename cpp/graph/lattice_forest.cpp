@@ -28,12 +28,13 @@ std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
     }
     const auto step = at(stride);
     const auto joins = [&](std::size_t v) { return lattice.edge[v] != no_edge; };
+    // The end of the chain through each vertex, from the back: in the order of memory.
+    std::vector<Vertex> end(n);
+    for (std::size_t v = n; v-- > 0;) end[v] = joins(v) ? end[v + step] : static_cast<Vertex>(v);
     std::size_t n_reached = 0;
     for (std::size_t v = 0; v < n; ++v) {
         if (!joins(v) || (v >= step && joins(v - step))) continue;  // not the start of a chain
-        auto last = v;
-        while (joins(last)) last += step;
-        n_reached += (last - v) / step + 1;
+        n_reached += (at(end[v]) - v) / step + 1;
         lattice.chain_start.push_back(static_cast<Vertex>(v));
         lattice.chain_begin.push_back(static_cast<Vertex>(n_reached));
     }

@@ -38,12 +38,12 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
         Component part = stack_.back();
         stack_.pop_back();
         ++n_components;
-        prepare(task, part);
+        if (!prepare(task, part)) return false;
         if (part.size() > 1) {
             const auto end = route(task.state, part);
             if (end == AugmentingPaths::End::expired) return false;
             if (end == AugmentingPaths::End::blocked) {
-                split(task, part);
+                if (!split(task, part)) return false;
                 continue;
             }
         }
@@ -61,7 +61,7 @@ AugmentingPaths::End ComponentSolver::route(FlowState& state, const Component& c
     constexpr double yield_at_first = 1.0, yield_later = 0.1;
     constexpr std::int64_t arcs_per_vertex = 32, growth = 4;
     auto budget = arcs_per_vertex * static_cast<std::int64_t>(component.size());
-    tree_push(state, component);
+    if (!tree_push(state, component, pulse_)) return AugmentingPaths::End::expired;
     if (!waves_.run(state, component, yield_at_first, pulse_)) return AugmentingPaths::End::expired;
     for (;; budget *= growth) {
         const auto end = paths_.run(state, component, budget, pulse_);
@@ -71,13 +71,17 @@ AugmentingPaths::End ComponentSolver::route(FlowState& state, const Component& c
     }
 }
 
-// The value m of the component, and the excess -G_v'(m) - (Kᵀp)_v of its vertices.
-void ComponentSolver::prepare(FlowTask& task, Component& component) {
+// The value m of the component, and the excess -G_v'(m) - (Kᵀp)_v of its vertices. False if it ended
+// early: between passes, for a pass takes some 10 ns a vertex.
+bool ComponentSolver::prepare(FlowTask& task, Component& component) {
     FlowState& state = task.state;
     const auto vertices = component.vertices(state);
-    const double m =
-        task.loss.minimizer(vertices, slope(state, vertices, task.largest_capacity), names_);
+    const double out = slope(state, vertices, task.largest_capacity);
+    if (looks(component)) return false;
+    const double m = task.loss.minimizer(vertices, out, names_);
+    if (looks(component)) return false;
     if (component.is_part) choose_flow(task, component, m);
+    if (looks(component)) return false;
 
     // Excess that the rounding of m, of the derivatives and of the flow can make is none.
     double scale = 0.0, noise = 0.0;
@@ -90,6 +94,7 @@ void ComponentSolver::prepare(FlowTask& task, Component& component) {
     }
     component.tolerance = std::max({1e-13 * scale, noise, 4.0 * epsilon * task.largest_capacity});
     component.capacity_tolerance = 4.0 * epsilon * task.largest_capacity;
+    return !looks(component);
 }
 
 // A part inherits the flow that pressed its parent's excess against the new cut. The flow of the
@@ -110,7 +115,7 @@ void ComponentSolver::choose_flow(FlowTask& task, const Component& component, do
 
 // Cuts the component along its search trees: above, the source tree; below, the sink tree; the rest
 // is final between them.
-void ComponentSolver::split(FlowTask& task, const Component& component) {
+bool ComponentSolver::split(FlowTask& task, const Component& component) {
     FlowState& state = task.state;
     FlowNetwork& network = state.network;
     const auto vertices = component.vertices(state);
@@ -140,6 +145,7 @@ void ComponentSolver::split(FlowTask& task, const Component& component) {
         }
     }
     finish(task, component);
+    if (looks(component)) return false;
     const auto place = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     std::copy(state.spare.begin() + place(first_final), state.spare.begin() + place(component.end),
               state.order.begin() + place(first_final));
@@ -148,9 +154,12 @@ void ComponentSolver::split(FlowTask& task, const Component& component) {
         const Vertex v = state.spare[i];
         if (state.at(v) != Side::resting) continue;
         const std::size_t begin = end;
-        end = gather_component(state, v, begin, narrow_);
+        const auto gathered = gather_component(state, v, begin, narrow_, pulse_);
+        if (!gathered) return false;
+        end = *gathered;
         stack_.push_back({begin, end, true});
     }
+    return true;
 }
 
 // To rest, with the outflow in place of the excess.

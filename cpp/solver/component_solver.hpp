@@ -45,9 +45,13 @@ class ComponentSolver {
 
   private:
     AugmentingPaths::End route(FlowState& state, const Component& component);
-    void prepare(FlowTask& task, Component& component);
+    // Asks between passes over a component; small ones are not worth a look.
+    bool looks(const Component& component) {
+        return component.size() >= (1 << 15) && pulse_.glance();
+    }
+    bool prepare(FlowTask& task, Component& component);
     void choose_flow(FlowTask& task, const Component& component, double m);
-    void split(FlowTask& task, const Component& component);
+    bool split(FlowTask& task, const Component& component);
     void finish(FlowTask& task, const Component& component);
 
     Pulse pulse_;

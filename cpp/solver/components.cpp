@@ -4,8 +4,12 @@
 
 namespace graphtv {
 
-std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin,
-                             std::vector<ArcIndex>& narrow) {
+namespace {
+constexpr std::size_t between_looks = 1 << 15;
+}
+
+std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::size_t begin,
+                                            std::vector<ArcIndex>& narrow, Pulse& pulse) {
     constexpr double share = 0.03;
     const FlowNetwork& network = state.network;
     std::size_t end = begin;
@@ -19,6 +23,7 @@ std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin,
     std::size_t next = 0;
     for (std::size_t i = begin;;) {
         for (; i < end; ++i) {
+            if ((i - begin + 1) % between_looks == 0 && pulse.glance()) return std::nullopt;
             const Vertex v = state.order[i];
             for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
                 const Arc& arc = network[a];
@@ -38,9 +43,10 @@ std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin,
     }
 }
 
-void tree_push(FlowState& state, const Component& component) {
+bool tree_push(FlowState& state, const Component& component, Pulse& pulse) {
     FlowNetwork& network = state.network;
     for (std::size_t i = component.end; --i > component.begin;) {
+        if ((i - component.begin) % between_looks == 0 && pulse.glance()) return false;
         const Vertex v = state.order[i];
         const ArcIndex up = state.tree(v).parent;
         const double e = state.e(v);
@@ -48,6 +54,7 @@ void tree_push(FlowState& state, const Component& component) {
                                       : -std::min(-e, network.reverse(up).residual);
         state.push(v, up, amount);
     }
+    return true;
 }
 
 }  // namespace graphtv

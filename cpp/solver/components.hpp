@@ -1,6 +1,7 @@
 // Components: the parts of the graph that hang together by open edges.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "solver/flow_state.hpp"
@@ -11,12 +12,13 @@ namespace graphtv {
 // Appends the component of `root`, a resting vertex, to FlowState::order at `begin` and returns its
 // end. Its vertices are free then, in breadth-first order, with the arc to their parent.
 // Edges nearly saturated either way join the tree only where no other does: less gets stuck in them.
-// `narrow` is scratch.
-std::size_t gather_component(FlowState& state, Vertex root, std::size_t begin,
-                             std::vector<ArcIndex>& narrow);
+// `narrow` is scratch. Nothing if the pulse ended it early.
+std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::size_t begin,
+                                            std::vector<ArcIndex>& narrow, Pulse& pulse);
 
 // Sends every excess and deficit along the breadth-first tree towards its root, as far as residuals
 // allow. Worth an order of magnitude: what is left to the search for paths is what got stuck.
-void tree_push(FlowState& state, const Component& component);
+// False if the pulse ended it early.
+bool tree_push(FlowState& state, const Component& component, Pulse& pulse);
 
 }  // namespace graphtv

@@ -13,14 +13,15 @@ namespace graphtv {
 
 namespace {
 
+constexpr std::size_t between_looks = 1 << 15;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights)
-    : state_(FlowNetwork(graph, weights)),
+ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights, Watch& watch)
+    : state_(FlowNetwork(graph, weights, watch)),
       u_(state_.n()),
       largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {}
 
@@ -35,16 +36,15 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
     for (int i = 0; i < std::max(1, n_threads); ++i)
         solvers.emplace_back(i == 0 ? &watch : nullptr, stop);
 
-    load(task, x);
-    guess_cuts(task);
+    Pulse pulse(&watch, stop);  // of the passes over all, whose work is not counted
+
+    if (!load(task, x, watch) || !guess_cuts(task, pulse)) return End::expired;
     mark_all();
     bool finished = true;
     // Rounding may leave a component out of balance; its outflow computed afresh shows it.
     constexpr int most_attempts = 4;
     for (int attempt = 0; finished && !dirty_.empty() && attempt < most_attempts; ++attempt) {
-        finished = run_rounds(task, solvers, n_threads);
-        if (!finished) break;
-        settle(task);
+        finished = run_rounds(task, solvers, n_threads, pulse) && settle(task, pulse);
     }
     for (const ComponentSolver& solver : solvers) {
         stats_.components += solver.n_components;
@@ -55,46 +55,63 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
         stats_.work += solver.work();
         if (solver.is_exhausted()) return End::exhausted;
     }
-    state_.network.store(x);
-    for (Vertex v = 0; v < state_.network.n_vertices(); ++v)
-        u[at(state_.network.original(v))] = u_[at(v)];
+    hand_over(x, u, finished, n_threads);
     if (!finished) return End::expired;
     return dirty_.empty() ? End::exact : End::stalled;
 }
 
-void ExactFinish::load(FlowTask& task, std::span<const double> x) {
-    FlowNetwork& network = state_.network;
-    const Vertex n = network.n_vertices();
+void ExactFinish::hand_over(std::span<double> x, std::span<double> u, bool finished,
+                            int n_threads) const {
+    const FlowNetwork& network = state_.network;
+    network.store(x, n_threads);
+    for_shards(u.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t v = first; v < last; ++v)
+            // Without data and not reached yet: the start knew better.
+            if (finished || !std::isnan(u_[v]))
+                u[at(network.original(static_cast<Vertex>(v)))] = u_[v];
+    });
+}
+
+bool ExactFinish::load(FlowTask& task, std::span<const double> x, Watch& watch) {
     // No flow exceeds the sum of what the vertices can send: a larger weight is as good as that.
     const Interval range = task.loss.domain();
     double bound = 0.0;
-    for (Vertex v = 0; v < n; ++v)
-        bound += std::max(std::abs(task.loss.derivative(v, range.lower)),
-                          std::abs(task.loss.derivative(v, range.upper)));
+    const bool bounded = for_watched(
+        state_.n(), [&] { return watch.expired(); },
+        [&](std::size_t i) {
+            const auto v = static_cast<Vertex>(i);
+            bound += std::max(std::abs(task.loss.derivative(v, range.lower)),
+                              std::abs(task.loss.derivative(v, range.upper)));
+        });
+    if (!bounded) return false;
     if (!(bound < infinity)) bound = std::numeric_limits<double>::max();
-    network.load(x, bound, state_.excess);
+    if (!state_.network.load(x, bound, state_.excess, watch)) return false;
     task.largest_capacity = std::min(largest_weight_, bound);
     std::fill(state_.side.begin(), state_.side.end(), Side::resting);
+    return true;
 }
 
 // Cuts the edges that are saturated and across which the start jumps.
-void ExactFinish::guess_cuts(FlowTask& task) {
+bool ExactFinish::guess_cuts(FlowTask& task, Pulse& pulse) {
     constexpr double jump = 1e-4, closeness = 1e-6;
     FlowNetwork& network = state_.network;
-    const Vertex n = network.n_vertices();
+    const auto ends = [&] { return pulse.glance(); };
     double low = infinity, high = -infinity;
-    for (Vertex v = 0; v < n; ++v) {
-        double& value = u_[at(v)];
+    const bool valued = for_watched(state_.n(), ends, [&](std::size_t i) {
+        const auto v = static_cast<Vertex>(i);
+        double& value = u_[i];
         if (task.loss.is_flat(v)) {
             value = std::numeric_limits<double>::quiet_NaN();  // no data: no opinion
-            continue;
+            return;
         }
         value = task.loss.minimizer(v, state_.e(v));
         low = std::min(low, value);
         high = std::max(high, value);
-    }
+    });
+    if (!valued) return false;
     const double least = jump * (high - low);
-    for (Vertex v = 0; v < n; ++v)
+    return for_watched(state_.n(), ends, [&](std::size_t i) {
+        const auto v = static_cast<Vertex>(i);
         for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
             const Arc& arc = network[a];
             const Vertex w = arc.to;
@@ -104,6 +121,7 @@ void ExactFinish::guess_cuts(FlowTask& task) {
             state_.e(v) += pushed;
             state_.e(w) -= pushed;
         }
+    });
 }
 
 void ExactFinish::mark_all() {
@@ -112,17 +130,26 @@ void ExactFinish::mark_all() {
 }
 
 // The components of the dirty vertices, one after the other in FlowState::order.
-void ExactFinish::gather_dirty() {
+bool ExactFinish::gather_dirty(Pulse& pulse) {
     borders_.assign(1, 0);
-    for (const Vertex v : dirty_) {
-        if (state_.at(v) != Side::resting) continue;
-        const std::size_t end = gather_component(state_, v, at(borders_.back()), narrow_);
-        borders_.push_back(static_cast<Vertex>(end));
-    }
+    bool ended = false;
+    const auto ends = [&] { return ended || pulse.glance(); };
+    return for_watched(dirty_.size(), ends,
+                       [&](std::size_t i) {
+                           const Vertex v = dirty_[i];
+                           if (ended || state_.at(v) != Side::resting) return;
+                           const auto end =
+                               gather_component(state_, v, at(borders_.back()), narrow_, pulse);
+                           ended = !end;
+                           if (end) borders_.push_back(static_cast<Vertex>(*end));
+                       }) &&
+           !ended;
 }
 
-void ExactFinish::remember_dirty() {
-    for (Vertex i = 0; i < borders_.back(); ++i) state_.network.remember(state_.order[at(i)]);
+bool ExactFinish::remember_dirty(Pulse& pulse) {
+    return for_watched(
+        at(borders_.back()), [&] { return pulse.glance(); },
+        [&](std::size_t i) { state_.network.remember(state_.order[i]); });
 }
 
 // Large components on the caller's thread, which alone can ask the watch; the others on all.
@@ -154,43 +181,46 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
 }
 
 // Opens the cut edges at the components just done whose low side is above their high side.
-void ExactFinish::open_flips(double tolerance) {
+bool ExactFinish::open_flips(double tolerance, Pulse& pulse) {
     FlowNetwork& network = state_.network;
     dirty_.clear();
-    for (Vertex i = 0; i < borders_.back(); ++i) {
-        const Vertex v = state_.order[at(i)];
-        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
-            const Arc& arc = network[a];
-            if (!arc.closed()) continue;
-            const double drop = u_[at(v)] - u_[at(arc.to)];
-            // The saturated arc leaves the high side; without capacity there is no low side.
-            const bool is_high = arc.residual == 0.0, is_low = network[arc.reverse].residual == 0.0;
-            if (is_high == is_low || (is_high ? drop : -drop) >= -tolerance) continue;
-            dirty_.push_back(v);
-            dirty_.push_back(arc.to);
-            network.open(a);
-            ++stats_.merges;
-        }
-    }
+    return for_watched(
+        at(borders_.back()), [&] { return pulse.glance(); },
+        [&](std::size_t i) {
+            const Vertex v = state_.order[i];
+            for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
+                const Arc& arc = network[a];
+                if (!arc.closed()) continue;
+                const double drop = u_[at(v)] - u_[at(arc.to)];
+                // The saturated arc leaves the high side; without capacity there is no low side.
+                const bool is_high = arc.residual == 0.0,
+                           is_low = network[arc.reverse].residual == 0.0;
+                if (is_high == is_low || (is_high ? drop : -drop) >= -tolerance) continue;
+                dirty_.push_back(v);
+                dirty_.push_back(arc.to);
+                network.open(a);
+                ++stats_.merges;
+            }
+        });
 }
 
 // Rounds until no guess proves wrong. False if it ended early.
-bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads) {
-    constexpr int most_guesses = 60, most_rounds = 80;
+bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
+                             Pulse& pulse) {
     const Interval range = task.loss.domain();
     const double size = std::max(std::abs(range.lower), std::abs(range.upper));
     const double flip = size < infinity ? 1e-13 * size : 0.0;
-    for (int round = 0; !dirty_.empty() && round < most_rounds; ++round) {
+    for (int round = 0; !dirty_.empty() && round < most_guesses + 20; ++round) {
         if (round == most_guesses) {
             stats_.fallback = true;
             state_.network.open_all();
             mark_all();
         }
         ++stats_.rounds;
-        gather_dirty();
-        if (round > 0) remember_dirty();
+        if (!gather_dirty(pulse)) return false;
+        if (round > 0 && !remember_dirty(pulse)) return false;
         if (!solve_dirty(task, solvers, n_threads)) return false;
-        open_flips(flip);
+        if (!open_flips(flip, pulse)) return false;
     }
     return true;
 }
@@ -225,21 +255,30 @@ bool ExactFinish::asks_for_no_flow(const FlowTask& task, std::span<const Vertex>
 // The values once more, from the cut edges alone; sides that rounding has put in the wrong order
 // share one value then. What flows out of each vertex is computed afresh, too; where it leaves both
 // excess and deficit in a component, rounding has grown too large, and the component is dirty.
-void ExactFinish::settle(FlowTask& task) {
+bool ExactFinish::settle(FlowTask& task, Pulse& pulse) {
     constexpr double tolerance = 1e-10;
     std::vector<Vertex> names, unbalanced;
+    std::size_t since_look = 0;
+    const auto ends = [&] {
+        if (since_look < between_looks) return false;
+        since_look = 0;
+        return pulse.glance();
+    };
     mark_all();
     while (!dirty_.empty()) {
-        gather_dirty();
+        if (!gather_dirty(pulse)) return false;
         for (std::size_t i = 0; i < n_components(); ++i) {
             const auto vertices = component(i).vertices(state_);
             CompensatedSum slope;
-            for (const Vertex v : vertices) {
+            const bool summed = for_watched(vertices.size(), ends, [&](std::size_t k) {
+                const Vertex v = vertices[k];
                 const auto [total, cut] = state_.network.outflows(v);
                 slope.add(cut);
                 state_.e(v) = total;
                 state_.at(v) = Side::resting;
-            }
+                ++since_look;
+            });
+            if (!summed) return false;
             const double m = settled_value(task, vertices, slope.value(), names);
             double scale = 0.0, most = 0.0, least = 0.0, noise = 0.0;
             for (const Vertex v : vertices) {
@@ -255,9 +294,10 @@ void ExactFinish::settle(FlowTask& task) {
             else if (slope.value() == 0.0 && asks_for_no_flow(task, vertices, m, noise))
                 for (const Vertex v : vertices) state_.network.calm(v);
         }
-        open_flips(0.0);
+        if (!open_flips(0.0, pulse)) return false;
     }
     dirty_.swap(unbalanced);
+    return true;
 }
 
 std::size_t ExactFinish::n_bytes() const {

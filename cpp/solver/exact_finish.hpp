@@ -48,17 +48,20 @@ class ExactFinish {
     // stalled: rounding stood in the way; the certificate tells how far.
     enum class End { exact, stalled, expired, exhausted };
 
-    // `weights` must outlive the object.
-    ExactFinish(const EdgeList& graph, std::span<const double> weights);
+    // `weights` must outlive the object. Throws Expired when the watch does.
+    ExactFinish(const EdgeList& graph, std::span<const double> weights, Watch& watch);
 
     // x: flow by edge, |x_e| ≤ ω_e: the start on entry, the answer on return. u by vertex on return.
-    // Ended early, x is feasible still and u the best guess.
+    // Ended early, x is feasible still and u the best guess: what they were, if that is before the
+    // flows have begun.
     // `allowance` limits the work spent on a component, in arcs looked at per vertex (its own, and a
     // quarter of all for small ones): when it is exhausted, the start was too far away; x and u are
     // left as they were.
     End solve(const SmoothTerm& term, std::size_t channel, std::span<double> x, std::span<double> u,
               Watch& watch, int n_threads,
               double allowance = std::numeric_limits<double>::infinity());
+
+    int most_guesses = 60;  // rounds before the guessed cuts are given up
 
     std::size_t n_vertices() const { return state_.n(); }
     std::size_t n_edges() const { return static_cast<std::size_t>(state_.network.n_edges()); }
@@ -70,19 +73,21 @@ class ExactFinish {
     Component component(std::size_t i) const {
         return {static_cast<std::size_t>(borders_[i]), static_cast<std::size_t>(borders_[i + 1])};
     }
-    void load(FlowTask& task, std::span<const double> x);
-    void guess_cuts(FlowTask& task);
+    bool load(FlowTask& task, std::span<const double> x, Watch& watch);
+    bool guess_cuts(FlowTask& task, Pulse& pulse);
     void mark_all();
-    void gather_dirty();
-    void remember_dirty();
+    bool gather_dirty(Pulse& pulse);
+    bool remember_dirty(Pulse& pulse);
     bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
-    void open_flips(double tolerance);
-    bool run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
+    bool open_flips(double tolerance, Pulse& pulse);
+    bool run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
+                    Pulse& pulse);
     double settled_value(const FlowTask& task, std::span<const Vertex> vertices, double slope,
                          std::vector<Vertex>& names) const;
     bool asks_for_no_flow(const FlowTask& task, std::span<const Vertex> vertices, double m,
                           double noise) const;
-    void settle(FlowTask& task);
+    bool settle(FlowTask& task, Pulse& pulse);
+    void hand_over(std::span<double> x, std::span<double> u, bool finished, int n_threads) const;
 
     FlowState state_;
     std::vector<double> u_;         // by vertex of the network

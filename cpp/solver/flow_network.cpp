@@ -9,6 +9,8 @@ namespace graphtv {
 
 namespace {
 
+constexpr std::size_t between_looks = 1 << 15;
+
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Whether the ends of the edges are, on average, so far apart that a search would miss the cache.
@@ -23,13 +25,13 @@ bool is_scattered(const EdgeList& graph) {
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights)
+FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch)
     : weights_(weights),
       first_(at(graph.n_vertices) + 1),
       arcs_(2 * graph.edges.size()),
       memory_(2 * graph.edges.size()),
       arc_of_edge_(graph.edges.size()) {
-    build(graph, {});
+    build(graph, {}, watch);
     if (!is_scattered(graph)) return;
     const Vertex n = graph.n_vertices;
     std::vector<Vertex> name(at(n), -1);
@@ -40,6 +42,7 @@ FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights)
         name[at(root)] = static_cast<Vertex>(next);
         original_.push_back(root);
         for (; next < original_.size(); ++next) {
+            if ((next + 1) % between_looks == 0 && watch.expired()) throw Expired{};
             const Vertex v = original_[next];
             for (ArcIndex a = begin(v); a < end(v); ++a) {
                 const Vertex w = arcs_[a].to;
@@ -49,36 +52,43 @@ FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights)
             }
         }
     }
-    build(graph, name);
+    build(graph, name, watch);
 }
 
 // A counting sort by vertex. `name` maps the caller's vertices to those of the network.
-void FlowNetwork::build(const EdgeList& graph, std::span<const Vertex> name) {
+void FlowNetwork::build(const EdgeList& graph, std::span<const Vertex> name, Watch& watch) {
     const auto named = [&](Vertex v) { return at(name.empty() ? v : name[at(v)]); };
     std::fill(first_.begin(), first_.end(), 0);
-    for (const auto [tail, head] : graph.edges) {
-        ++first_[named(tail)];
-        ++first_[named(head)];
-    }
+    const std::size_t m = graph.edges.size();
+    const auto ends = [&] { return watch.expired(); };
+    const bool counted = for_watched(m, ends, [&](std::size_t e) {
+        ++first_[named(graph.edges[e].tail)];
+        ++first_[named(graph.edges[e].head)];
+    });
+    if (!counted) throw Expired{};
     ArcIndex end = 0;
     for (auto& first : first_) first = end += first;
-    for (auto e = graph.edges.size(); e-- > 0;) {
+    const bool sorted = for_watched(m, ends, [&](std::size_t i) {
+        const std::size_t e = m - 1 - i;
         const auto tail = named(graph.edges[e].tail), head = named(graph.edges[e].head);
         const ArcIndex there = --first_[tail], back = --first_[head];
         arcs_[there] = {static_cast<Vertex>(head), back, 0.0};
         arcs_[back] = {static_cast<Vertex>(tail), there, 0.0};
         arc_of_edge_[e] = there;
-    }
+    });
+    if (!sorted) throw Expired{};
 }
 
 void FlowNetwork::open_all() {
     for (Arc& arc : arcs_) arc.residual = std::abs(arc.residual);
 }
 
-void FlowNetwork::load(std::span<const double> x, double bound, std::span<double> outflow) {
+bool FlowNetwork::load(std::span<const double> x, double bound, std::span<double> outflow,
+                       Watch& watch) {
     bound_ = bound;
     std::fill(outflow.begin(), outflow.end(), 0.0);
-    for (std::size_t e = 0; e < arc_of_edge_.size(); ++e) {
+    const auto ends = [&] { return watch.expired(); };
+    return for_watched(arc_of_edge_.size(), ends, [&](std::size_t e) {
         const double w = std::min(weights_[e], bound);
         const double flow = std::clamp(x[e], -w, w);
         Arc& there = arcs_[arc_of_edge_[e]];
@@ -89,19 +99,21 @@ void FlowNetwork::load(std::span<const double> x, double bound, std::span<double
         outflow[at(there.to)] -= flow;
         memory_[arc_of_edge_[e]] = static_cast<float>(flow);
         memory_[there.reverse] = static_cast<float>(-flow);
-    }
+    });
 }
 
-void FlowNetwork::store(std::span<double> x) const {
-    for (std::size_t e = 0; e < arc_of_edge_.size(); ++e) {
-        const double w = std::min(weights_[e], bound_);
-        const Arc& there = arcs_[arc_of_edge_[e]];
-        const Arc& back = arcs_[there.reverse];
-        if (there.closed())
-            x[e] = there.residual == 0.0 ? w : -w;
-        else
-            x[e] = std::clamp(0.5 * (back.residual - there.residual), -w, w);
-    }
+void FlowNetwork::store(std::span<double> x, int n_threads) const {
+    for_shards(arc_of_edge_.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t e = first; e < last; ++e) {
+            const double w = std::min(weights_[e], bound_);
+            const Arc& there = arcs_[arc_of_edge_[e]];
+            const Arc& back = arcs_[there.reverse];
+            if (there.closed())
+                x[e] = there.residual == 0.0 ? w : -w;
+            else
+                x[e] = std::clamp(0.5 * (back.residual - there.residual), -w, w);
+        }
+    });
 }
 
 FlowNetwork::Outflows FlowNetwork::outflows(Vertex v) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/types.hpp"
+#include "solver/watch.hpp"
 
 namespace graphtv {
 
@@ -27,8 +28,9 @@ struct Arc {
 
 class FlowNetwork {
   public:
-    // Vertices are numbered anew by breadth-first search where neighbours lie far apart.
-    FlowNetwork(const EdgeList& graph, std::span<const double> weights);
+    // Vertices are numbered anew by breadth-first search where neighbours lie far apart. Throws
+    // Expired when the watch does.
+    FlowNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch);
 
     Vertex n_vertices() const { return static_cast<Vertex>(first_.size() - 1); }
     EdgeIndex n_edges() const { return static_cast<EdgeIndex>(arc_of_edge_.size()); }
@@ -79,10 +81,10 @@ class FlowNetwork {
     void calm(Vertex v);
 
     // Takes over the flow x by edge, clipped to |x| ≤ min(ω, bound), and remembers it; every edge is
-    // open. `outflow` by vertex of the network is filled with Kᵀp.
-    void load(std::span<const double> x, double bound, std::span<double> outflow);
+    // open. `outflow` by vertex of the network is filled with Kᵀp. False if the watch expired.
+    bool load(std::span<const double> x, double bound, std::span<double> outflow, Watch& watch);
     // The flow by edge; exactly ±ω on cut edges of weight ω ≤ bound.
-    void store(std::span<double> x) const;
+    void store(std::span<double> x, int n_threads) const;
 
     // (Kᵀp)_v, what flows out of v, and the part of it over cut edges; compensated sums.
     struct Outflows {
@@ -97,7 +99,7 @@ class FlowNetwork {
     double flow(const Arc& arc) const {
         return 0.5 * (std::abs(arcs_[arc.reverse].residual) - std::abs(arc.residual));
     }
-    void build(const EdgeList& graph, std::span<const Vertex> name);
+    void build(const EdgeList& graph, std::span<const Vertex> name, Watch& watch);
 
     std::span<const double> weights_;  // the caller's
     double bound_ = 0.0;

@@ -11,10 +11,14 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Forests::Forests(const EdgeList& graph, std::span<const double> weights,
                  std::span<const std::int32_t> labels, std::int32_t n_forests, double delta,
-                 std::span<const double> vertex_weights)
+                 std::span<const double> vertex_weights, Watch* watch)
     : n_vertices_(at(graph.n_vertices)), n_edges_(graph.edges.size()) {
+    const auto look = [&] {
+        if (watch != nullptr && watch->expired()) throw Expired{};
+    };
     // The edges by forest, in their order.
     std::vector<std::int64_t> begin(at(n_forests) + 1);
+    look();
     for (const auto label : labels) ++begin[at(label) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<EdgeIndex> order(graph.edges.size());
@@ -22,6 +26,7 @@ Forests::Forests(const EdgeList& graph, std::span<const double> weights,
     for (std::size_t e = 0; e < labels.size(); ++e)
         order[at(next[at(labels[e])]++)] = static_cast<EdgeIndex>(e);
 
+    look();
     // Small forests are laid out on their own vertices only: L forests must not cost L·n.
     std::vector<Vertex> local(n_vertices_, -1), touched;
     std::vector<Edge> edges;
@@ -48,7 +53,9 @@ Forests::Forests(const EdgeList& graph, std::span<const double> weights,
             edge_weights.push_back(weights[at(e)]);
         }
         const auto n = is_small ? static_cast<Vertex>(touched.size()) : graph.n_vertices;
+        look();
         blocks_.emplace_back(EdgeList{n, edges}, edge_weights, delta, vertex_weights, touched);
+        look();
         blocks_.back().rename_edges(numbers);
         for (const Vertex v : touched) local[at(v)] = -1;
     }

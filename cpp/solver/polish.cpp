@@ -6,17 +6,6 @@ namespace graphtv {
 
 namespace {
 
-// body(i) for i in [0, n), with a look at the watch now and then; false if it expired.
-template <class Body>
-bool for_watched(std::size_t n, Watch& watch, const Body& body) {
-    constexpr std::size_t between_looks = 1 << 15;
-    for (std::size_t i = 0; i < n;) {
-        if (watch.expired()) return false;
-        for (const std::size_t end = std::min(i + between_looks, n); i < end; ++i) body(i);
-    }
-    return true;
-}
-
 std::size_t index(Vertex v) { return static_cast<std::size_t>(v); }
 
 }  // namespace
@@ -30,9 +19,10 @@ bool Polish::run(std::span<const double> p, double slack, std::span<double> u, W
 
 bool Polish::run_channel(std::size_t channel, std::span<const double> p, double slack,
                          std::span<double> u, Watch& watch) {
+    const auto ends = [&] { return watch.expired(); };
     UnionFind sets(graph_.n_vertices);
     cut_.clear();
-    const bool fused = for_watched(p.size(), watch, [&](std::size_t e) {
+    const bool fused = for_watched(p.size(), ends, [&](std::size_t e) {
         if (std::abs(p[e]) < 1.0 - slack)
             sets.unite(graph_.edges[e].tail, graph_.edges[e].head);
         else
@@ -46,7 +36,7 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
         slope_.assign(begin_.size() - 1, 0.0);
         value_.resize(slope_.size());
         std::size_t n_cut = 0;
-        if (!for_watched(cut_.size(), watch, [&](std::size_t k) {
+        if (!for_watched(cut_.size(), ends, [&](std::size_t k) {
                 const auto e = index(cut_[k]);
                 const std::size_t a = index(label_[index(graph_.edges[e].tail)]);
                 const std::size_t b = index(label_[index(graph_.edges[e].head)]);
@@ -58,7 +48,7 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
             }))
             return false;
         cut_.resize(n_cut);
-        if (!for_watched(slope_.size(), watch, [&](std::size_t k) {
+        if (!for_watched(slope_.size(), ends, [&](std::size_t k) {
                 const std::span<const Vertex> members(
                     vertices_.data() + begin_[k],
                     static_cast<std::size_t>(begin_[k + 1] - begin_[k]));
@@ -66,7 +56,7 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
             }))
             return false;
         bool flipped = false;
-        if (!for_watched(cut_.size(), watch, [&](std::size_t k) {
+        if (!for_watched(cut_.size(), ends, [&](std::size_t k) {
                 const auto e = index(cut_[k]);
                 const auto [tail, head] = graph_.edges[e];
                 const double rise =
@@ -82,11 +72,12 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
 
 // Labels in the order of the components' first vertices, then a counting sort.
 bool Polish::gather_components(UnionFind& sets, Watch& watch) {
+    const auto ends = [&] { return watch.expired(); };
     const std::size_t n = index(graph_.n_vertices);
     label_.assign(n, -1);
     vertices_.resize(n);
     begin_.assign(1, 0);
-    if (!for_watched(n, watch, [&](std::size_t v) {
+    if (!for_watched(n, ends, [&](std::size_t v) {
             Vertex& root_label = label_[index(sets.find(static_cast<Vertex>(v)))];
             if (root_label < 0) {
                 root_label = static_cast<Vertex>(begin_.size() - 1);
@@ -97,7 +88,7 @@ bool Polish::gather_components(UnionFind& sets, Watch& watch) {
         }))
         return false;
     for (std::size_t k = 1; k < begin_.size(); ++k) begin_[k] += begin_[k - 1];
-    if (!for_watched(n, watch, [&](std::size_t v) {
+    if (!for_watched(n, ends, [&](std::size_t v) {
             vertices_[index(begin_[index(label_[v])]++)] = static_cast<Vertex>(v);
         }))
         return false;

@@ -38,6 +38,12 @@ class Pulse {
         return stop_->load(std::memory_order_relaxed);
     }
 
+    // Only looks: for passes whose work is counted elsewhere.
+    bool glance() {
+        if (watch_ != nullptr && watch_->expired()) *stop_ = true;
+        return stop_->load(std::memory_order_relaxed);
+    }
+
     bool is_exhausted() const { return is_exhausted_; }
     double total() const { return total_ + spent_ + static_cast<double>(work_); }
 

@@ -5,11 +5,29 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <utility>
 
 namespace graphtv {
+
+// Thrown out of a set-up that is of no use unless it is complete.
+struct Expired : std::exception {
+    const char* what() const noexcept override { return "the watch expired"; }
+};
+
+// body(i) for i in [0, n), asking `ends` every now and then; false if it said so.
+template <class Ends, class Body>
+bool for_watched(std::size_t n, const Ends& ends, const Body& body) {
+    constexpr std::size_t between_looks = 1 << 15;
+    for (std::size_t i = 0; i < n;) {
+        if (ends()) return false;
+        for (const std::size_t end = std::min(i + between_looks, n); i < end; ++i) body(i);
+    }
+    return true;
+}
 
 class Watch {
   public:
@@ -35,6 +53,14 @@ class Watch {
         return expired_;
     }
 
+    // From now on expires so much before the deadline.
+    void reserve(double seconds) {
+        const auto wanted = std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double>(std::min(seconds, 1e9)));
+        if (deadline_ != Clock::time_point::max()) deadline_ += reserved_ - wanted;
+        reserved_ = wanted;
+    }
+
     // Seconds until the deadline, for those about to do what cannot be ended early.
     double remaining() const {
         if (deadline_ == Clock::time_point::max()) return std::numeric_limits<double>::infinity();
@@ -44,6 +70,7 @@ class Watch {
   private:
     Clock::time_point deadline_ = Clock::time_point::max();
     Clock::time_point next_poll_ = Clock::time_point::min();
+    Clock::duration reserved_{0};
     std::function<bool()> poll_;
     bool expired_ = false;
 };

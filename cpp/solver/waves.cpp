@@ -8,13 +8,14 @@ namespace graphtv {
 namespace {
 constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
 
-constexpr std::size_t least_size = 64, longest_path = 512;
+constexpr std::size_t least_size = 64, longest_path = 512, between_looks = 1 << 15;
 
 }  // namespace
 
-// Excess towards deficits for from = source; deficits towards excess for from = sink.
+// Excess towards deficits for from = source; deficits towards excess for from = sink. Ended early by
+// the pulse, it leaves a feasible flow.
 template <Side from>
-bool Waves::sweep(FlowState& state, const Component& component, double threshold) {
+bool Waves::sweep(FlowState& state, const Component& component, double threshold, Pulse& pulse) {
     constexpr double sign = from == Side::source ? 1.0 : -1.0;
     FlowNetwork& network = state.network;
     const auto vertices = component.vertices(state);
@@ -34,6 +35,7 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
     std::size_t missing = wanted;
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < end && missing > 0; ++i) {
+        if ((i + 1) % between_looks == 0 && pulse.glance()) return false;
         const Vertex v = queue[i];
         const std::uint32_t depth = state.tree(v).level + 1;
         for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
@@ -53,6 +55,7 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
     if (static_cast<double>(total) < threshold * static_cast<double>(vertices.size())) return false;
     ++n_waves;
     for (std::size_t i = end; i-- > 0;) {
+        if ((i + 1) % between_looks == 0 && pulse.glance()) return false;
         const Vertex v = queue[i];
         double e = sign * state.e(v);
         if (!(e > component.tolerance)) continue;
@@ -83,8 +86,10 @@ bool Waves::run(FlowState& state, const Component& component, double threshold, 
         if (n_sources == 0 || n_sinks == 0) return true;
         // So few that no distance would make them worthwhile.
         const auto enough = [&](std::size_t n) { return n * longest_path > component.size(); };
-        const bool pushed = enough(n_sources) && sweep<Side::source>(state, component, threshold);
-        const bool pulled = enough(n_sinks) && sweep<Side::sink>(state, component, threshold);
+        const bool pushed =
+            enough(n_sources) && sweep<Side::source>(state, component, threshold, pulse);
+        const bool pulled =
+            enough(n_sinks) && sweep<Side::sink>(state, component, threshold, pulse);
         going = pushed || pulled;
         pulse.beat(static_cast<unsigned>(std::min<std::size_t>(4 * component.size(), 1U << 30)));
         if (pulse.look()) return false;

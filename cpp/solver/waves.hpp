@@ -24,7 +24,7 @@ class Waves {
 
   private:
     template <Side from>
-    bool sweep(FlowState& state, const Component& component, double threshold);
+    bool sweep(FlowState& state, const Component& component, double threshold, Pulse& pulse);
 };
 
 }  // namespace graphtv

@@ -27,8 +27,8 @@ struct Answer {
 
 Answer finish(const EdgeList& graph, const std::vector<double>& w, const SmoothTerm& term,
               std::vector<double> start, int n_threads = 1, std::size_t channel = 0) {
-    ExactFinish solver(graph, w);
     Watch watch;
+    ExactFinish solver(graph, w, watch);
     Answer answer{std::move(start), std::vector<double>(at(graph.n_vertices), 1e77), {}};
     answer.end = solver.solve(term, channel, answer.x, answer.u, watch, n_threads);
     return answer;
@@ -227,6 +227,30 @@ void channels_are_told_apart() {
     check(finish(graph.view(), w, both, x, 1, 1) == finish(graph.view(), w, alone, x));
 }
 
+// The guessed cuts given up at once, or after some rounds: the plain scheme ends exact as well.
+void fallback_is_exact() {
+    Random random(9);
+    int n_fallbacks = 0;
+    for (int trial = 0; trial < 300; ++trial) {
+        const auto n = static_cast<Vertex>(integer(random, 2, trial % 5 == 0 ? 1'000 : 60));
+        const auto graph = random_graph(n, static_cast<int>(integer(random, 1, 4 * n)), random);
+        const auto f = signal(all_signals[random() % all_signals.size()], at(n), random);
+        const auto w = weights(Weights::uniform, graph.edges.size(), random);
+        std::vector<double> c(at(n), 1.0);
+        if (trial % 2 == 1)
+            for (double& value : c) value = 0.1 + uniform(random);
+        const SquaredTerm term({at(n), 1}, f, c);
+        Watch watch;
+        ExactFinish solver(graph.view(), w, watch);
+        solver.most_guesses = trial % 3;
+        Answer answer{random_start(w, random), std::vector<double>(at(n)), {}};
+        answer.end = solver.solve(term, 0, answer.x, answer.u, watch, 1);
+        n_fallbacks += solver.stats().fallback;
+        check_squared(graph.view(), w, f, c, answer, describe(trial, n, solver.most_guesses));
+    }
+    check(n_fallbacks > 150, std::to_string(n_fallbacks) + " fallbacks");
+}
+
 // However early it ends, the flow is feasible and every u is some number of the data's range.
 void early_ends_leave_a_flow() {
     Random random(6);
@@ -234,10 +258,11 @@ void early_ends_leave_a_flow() {
     const auto f = signal(Signal::noise, at(graph.n_vertices), random);
     const std::vector<double> w(graph.edges.size(), 0.5), one(1, 1.0);
     const SquaredTerm term({f.size(), 1}, f, one);
-    ExactFinish solver(graph.view(), w);
+    Watch patient;
+    ExactFinish solver(graph.view(), w, patient);
     bool some_expired = false, some_finished = false;
     for (int polls = 0; polls < 40 && !some_finished; ++polls) {
-        std::vector<double> x(w.size(), 0.0), u(f.size(), 1e77);
+        std::vector<double> x(w.size(), 0.0), u(f.begin(), f.end());
         Watch watch(0.0005 * (1 << polls), {});
         const auto end = solver.solve(term, 0, x, u, watch, 1);
         some_expired = some_expired || end == ExactFinish::End::expired;
@@ -260,6 +285,7 @@ int main() {
     threads_do_not_change_a_bit();
     smooth_losses_are_exact();
     channels_are_told_apart();
+    fallback_is_exact();
     early_ends_leave_a_flow();
     return verdict();
 }

@@ -244,6 +244,22 @@ void ForestBlock::recover(std::span<double> q, std::span<double> p) const {
         const double along = weight > 0.0 ? std::clamp(flow / weight, -1.0, 1.0) : 0.0;
         return is_tail ? along : -along;
     };
+    const auto* lattice = std::get_if<LatticeForest>(&layout_);
+    if (lattice != nullptr && lattice->weight.size() == 1) {
+        // All chains side by side, in the order of memory.
+        const double weight = lattice->weight[0];
+        const std::size_t step = at(lattice->stride);
+        const auto joins = [&](std::size_t v) {
+            return lattice->edge[v] != LatticeForest::no_edge;
+        };
+        for (std::size_t v = 0; v < n_slots_; ++v) {
+            if (!joins(v)) continue;
+            const double before = v >= step && joins(v - step) ? q[v - step] : 0.0;
+            q[v] = std::clamp(before + q[v], -weight, weight);
+            p[at(lattice->edge[v])] = dual(q[v], weight, lattice->is_tail[v]);
+        }
+        return;
+    }
     if (is_linear()) {
         double flow = 0.0;
         for_each_chain_edge([&](std::size_t k, std::size_t here, std::size_t, EdgeIndex e,

@@ -277,12 +277,18 @@ def decompose(
     >>> partition.method, partition.labels.tolist()
     ('chains', [0, 0, 0, 1, 1, 1, 1])
     """
-    start = time.perf_counter()
     as_graph(graph)
     as_choice(method, "method", METHODS)
     as_choice(spanning, "spanning", SPANNING)
     as_choice(order, "order", ORDERS)
-    seed = as_count(seed, "seed")
+    return _decompose(graph, method, spanning, order, as_count(seed, "seed"), None)
+
+
+def _decompose(
+    graph: Graph, method: str, spanning: str, order: str, seed: int, watch: _core.Watch | None
+) -> ForestPartition:
+    """Partition the edges; raise `_core.Expired` when the watch expires."""
+    start = time.perf_counter()
 
     reason = "asked for"
     grid = whole_grid = None
@@ -306,11 +312,12 @@ def decompose(
             known_condition_number = math.sqrt(int(labels.max()) + 1)
     elif method == "linear":
         build = _core.linear_forests if order == "weight" else _core.linear_forests_of_paper
-        labels = build(graph.n_vertices, graph.edges, _heaviest_first(graph))
+        labels = build(graph.n_vertices, graph.edges, _heaviest_first(graph), watch)
     elif method == "nested":
-        labels = _nested(graph, spanning, seed)
+        labels = _nested(graph, spanning, seed, watch)
     else:
-        labels = _core.matroid_partition(graph.n_vertices, graph.edges, _heaviest_first(graph))
+        order_of_edges = _heaviest_first(graph)
+        labels = _core.matroid_partition(graph.n_vertices, graph.edges, order_of_edges, watch)
     return ForestPartition._judge(graph, labels, method, reason, known_condition_number, start)
 
 
@@ -348,7 +355,7 @@ def _axes(graph: Graph, grid: GridStructure) -> Indices:
     return labels
 
 
-def _nested(graph: Graph, spanning: str, seed: int) -> Indices:
+def _nested(graph: Graph, spanning: str, seed: int, watch: _core.Watch | None) -> Indices:
     if spanning == "breadth_first":
         return _core.breadth_first_forests(graph.n_vertices, graph.edges)
     if spanning == "depth_first":
@@ -357,7 +364,7 @@ def _nested(graph: Graph, spanning: str, seed: int) -> Indices:
         order = np.random.default_rng(seed).permutation(graph.n_edges).astype(np.int32)
     else:
         order = _heaviest_first(graph)
-    return _core.nested_forests(graph.n_vertices, graph.edges, order)
+    return _core.nested_forests(graph.n_vertices, graph.edges, order, watch)
 
 
 def _heaviest_first(graph: Graph) -> Indices:

@@ -16,8 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from graphtv import _core
 from graphtv._validate import as_real, brief
-from graphtv.decomposition import METHODS, ForestPartition, decompose
+from graphtv.decomposition import METHODS, ForestPartition, _decompose
 from graphtv.graph import Graph
 
 NAMES = ("none", "diagonal", *METHODS)
@@ -82,7 +83,13 @@ class Preconditioner:
         )
 
 
-def as_preconditioner(preconditioner: Any, graph: Graph, *, alpha: float = 1.0) -> Preconditioner:
+def as_preconditioner(
+    preconditioner: Any,
+    graph: Graph,
+    *,
+    alpha: float = 1.0,
+    watch: _core.Watch | None = None,
+) -> Preconditioner:
     """Return the preconditioner that a user asks for.
 
     Parameters
@@ -94,6 +101,8 @@ def as_preconditioner(preconditioner: Any, graph: Graph, *, alpha: float = 1.0) 
         The graph of the problem.
     alpha : float
         Exponent of the diagonal preconditioner, in [0, 2].
+    watch : Watch, optional
+        Raises `_core.Expired` when it expires.
 
     References
     ----------
@@ -116,7 +125,7 @@ def as_preconditioner(preconditioner: Any, graph: Graph, *, alpha: float = 1.0) 
         return Preconditioner(graph, preconditioner, None, exponent, "asked for")
     elif isinstance(preconditioner, str) and preconditioner in METHODS:
         try:
-            partition = decompose(graph, preconditioner)
+            partition = _decompose(graph, preconditioner, "maximum_weight", "weight", 0, watch)
         except ValueError as error:
             raise ValueError(str(error).replace("method must", "preconditioner must")) from None
     else:

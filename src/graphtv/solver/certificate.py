@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,7 @@ class Polish:
             and problem.graph.n_edges > 0
         )
         self._next = first  # attempt, in iterations
+        self._cost = 0.0  # seconds that the last one took
 
     def is_due(self, record: Record, tolerance: float, ahead: float) -> bool:
         """Whether to try after this record, with so many iterations ahead otherwise."""
@@ -89,6 +91,7 @@ class Polish:
             and record.iteration >= self._next
             and ahead >= PRICE
             and record.relative_gap <= WITHIN * tolerance
+            and self._watch.remaining > self._cost
         )
 
     def __call__(self, engine: Engine, relative_gap: float) -> Certificate | None:
@@ -96,6 +99,7 @@ class Polish:
 
         Attempts become rarer geometrically, and much rarer where they fail.
         """
+        start = time.perf_counter()
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SeparableTerm)
         p = engine.dual_point()
@@ -103,6 +107,7 @@ class Polish:
         if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, self._watch):
             return None
         polished = certify(self._problem, u, p, self._n_threads)
+        self._cost = time.perf_counter() - start
         is_better = polished.relative_gap < relative_gap
         self._next = max(
             engine.iterations + 2, int(engine.iterations * (1.3 if is_better else 2.5))

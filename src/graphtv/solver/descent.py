@@ -38,7 +38,7 @@ class Descent:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._n, self._m = problem.graph.n_vertices, problem.graph.n_edges
         self._n_forests = 0 if partition is None else partition.n_forests
-        self._channels, self._scales = _channels(problem, partition)
+        self._channels, self._scales = _channels(problem, partition, watch)
         data = problem.data
         assert isinstance(data, SquaredLoss)
         # Whether the descents' own dual value is the problem's.
@@ -101,7 +101,7 @@ class Descent:
 
 
 def _channels(
-    problem: Problem, partition: ForestPartition | None
+    problem: Problem, partition: ForestPartition | None, watch: _core.Watch
 ) -> tuple[list[_core.BlockDescent | _core.EdgeDescent], list[float]]:
     """Return a descent per channel, and the scale of each one's objective.
 
@@ -139,6 +139,7 @@ def _channels(
                     partition.n_forests,
                     problem.penalty.delta / scale,
                     vertex_weights,
+                    watch,
                 )
             made.append(_core.BlockDescent(forests, signal, vertex_weights))
         scales.append(scale)

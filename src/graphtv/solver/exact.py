@@ -128,7 +128,12 @@ class Exact:
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SmoothTerm)
         if self._finish is None:
-            self._finish = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
+            try:
+                self._finish = _core.ExactFinish(
+                    graph.n_vertices, graph.edges, graph.weights, self._watch
+                )
+            except _core.Expired:
+                return
         u, p = self.primal_point(), self.dual_point()
         x = p.reshape(term.n_channels, graph.n_edges) * graph.weights
         allowance = math.inf if self._start.is_final else self._allowance

@@ -8,6 +8,7 @@ from graphtv.solver.certificate import Certificate
 from graphtv.solver.descent import Descent
 from graphtv.solver.engine import Engine
 from graphtv.solver.exact import HANDOVER_GAP, Exact
+from graphtv.solver.idle import Idle
 from graphtv.solver.pdhg import Pdhg
 from graphtv.solver.plan import Plan
 from graphtv.solver.relay import Relay
@@ -23,10 +24,26 @@ def make_engine(
     n_threads: int,
     warm: Certificate | None,
 ) -> Engine:
-    """Return the engine of a plan, at its start."""
+    """Return the engine of a plan, at its start; an idle one when the watch expires before."""
+    try:
+        return _make(problem, plan, tolerance, watch, n_threads, warm)
+    except _core.Expired:
+        return Idle(problem)
+
+
+def _make(
+    problem: Problem,
+    plan: Plan,
+    tolerance: float,
+    watch: _core.Watch,
+    n_threads: int,
+    warm: Certificate | None,
+) -> Engine:
+    if plan.start == "nothing":
+        return Idle(problem)
     if plan.method == "exact" and isinstance(problem.data, LinearBox):
         inner = squared_problem(problem)
-        return Threshold(problem, make_engine(inner, plan, tolerance, watch, n_threads, warm))
+        return Threshold(problem, _make(inner, plan, tolerance, watch, n_threads, warm))
     engine: Engine
     preconditioner = plan.preconditioner
     goal = HANDOVER_GAP if plan.method == "exact" else tolerance

@@ -51,6 +51,7 @@ class Pdhg:
                 partition.n_forests,
                 delta,
                 _NO_VERTEX_WEIGHTS,
+                watch,
             )
         gamma = problem.term.strong_convexity if options.gamma is None else options.gamma
         scheme = options.scheme

@@ -26,13 +26,15 @@ class Plan:
     """
 
     method: str
-    start: str  # descent or pdhg: the method, or what comes before the flows
+    start: str  # descent or pdhg: the method, or what comes before the flows; or nothing: no time
     preconditioner: Preconditioner | None
     reason: str
     pdhg: PDHG
 
 
-def choose(problem: Problem, method: Any, preconditioner: Any, tolerance: float) -> Plan:
+def choose(
+    problem: Problem, method: Any, preconditioner: Any, tolerance: float, watch: _core.Watch
+) -> Plan:
     """Return the plan for a request; raise where the mathematics does not allow it."""
     pdhg = method if isinstance(method, PDHG) else PDHG()
     method = asked = "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS)
@@ -56,7 +58,10 @@ def choose(problem: Problem, method: Any, preconditioner: Any, tolerance: float)
         # Both sides are curved then: steps over edges converge as fast, and cost far less than
         # Huber's penalty on forests.
         preconditioner = "diagonal"
-    made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha)
+    try:
+        made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha, watch=watch)
+    except _core.Expired:
+        return Plan(method, "nothing", None, reason, pdhg)
     return Plan(method, start, made, reason, pdhg)
 
 

@@ -8,6 +8,7 @@ falls slowly, and forests take over from the point reached.
 from __future__ import annotations
 
 import math
+import time
 
 from graphtv import _core
 from graphtv._validate import Floats
@@ -17,6 +18,9 @@ from graphtv.solver.descent import Descent
 
 PATIENCE = 150
 """Forests take over when edges would need more further iterations than this."""
+
+DECOMPOSITION = 70
+"""Iterations over edges that forests cost before they are ready."""
 
 FIRST_DOUBT = 16
 """Iterations before the future is foretold from the past."""
@@ -38,6 +42,7 @@ class Relay:
     ) -> None:
         self._problem, self._goal, self._watch, self._n_threads = problem, goal, watch, n_threads
         self._descent = Descent(problem, None, watch, n_threads, start)
+        self._began = time.perf_counter()
         self._past: list[tuple[int, float]] = []  # iterations and gaps over edges
         self._edge_iterations = 0  # once forests have taken over
         self._edge_restarts = 0
@@ -73,7 +78,7 @@ class Relay:
         """Judge whether edges get ahead."""
         if self.preconditioner is None:
             self._past.append((self.iterations, relative_gap))
-            if self._edges_are_slow():
+            if self._edges_are_slow() and self._has_time():
                 self._take_forests()
 
     def advance(self) -> None:
@@ -107,15 +112,20 @@ class Relay:
         ahead = math.log(gap / max(self._goal, 1e-16)) / exponent
         return now * math.expm1(min(ahead, 50.0)) > PATIENCE
 
+    def _has_time(self) -> bool:
+        """Whether forests would be ready before the deadline."""
+        per_iteration = (time.perf_counter() - self._began) / self.iterations
+        return self._watch.remaining > DECOMPOSITION * per_iteration
+
     def _take_forests(self) -> None:
-        self.preconditioner = as_preconditioner("auto", self._problem.graph)
         edges = self._descent
-        self._descent = Descent(
-            self._problem,
-            self.preconditioner.partition,
-            self._watch,
-            self._n_threads,
-            edges.dual_point(),
-        )
+        try:
+            found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
+            self._descent = Descent(
+                self._problem, found.partition, self._watch, self._n_threads, edges.dual_point()
+            )
+        except _core.Expired:
+            return
+        self.preconditioner = found
         self._edge_iterations, self._edge_restarts = edges.iterations, edges.restarts
         self.phase = ""
