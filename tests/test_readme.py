@@ -23,8 +23,9 @@ def statements(block):
         yield node, "\n".join(comments)
 
 
-def without_times(text):
-    return re.sub(r"time +\S+ s", "time", text)
+def without_effort(text):
+    """Leave out what may change from run to run, or with how the solver finds the same optimum."""
+    return re.sub(r"(relative gap|error  |work  |time  ).*", r"\1", text)
 
 
 def test_two_commands_do_everything_and_the_checks_run_the_second():
@@ -58,7 +59,7 @@ def test_snippets_are_true(tmp_path, monkeypatch, capsys):
             printed = capsys.readouterr().out
             if comment:
                 shown = printed.rstrip("\n") if printed else plain(value)
-                assert without_times(shown) == without_times(comment), source
+                assert without_effort(shown) == without_effort(comment), source
                 checked += 1
     assert checked >= 9
     assert (tmp_path / "forests.png").stat().st_size > 0

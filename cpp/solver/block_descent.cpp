@@ -31,7 +31,6 @@ BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,
                            ForestMemory(forest),
                            std::vector<Progress>(static_cast<std::size_t>(forest.n_shards()))});
     }
-    recompute(1);
 }
 
 void BlockDescent::start_from(std::span<const double> p) {

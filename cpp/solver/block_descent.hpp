@@ -21,6 +21,7 @@
 // The file departs from the paper, whose PDHG updates all blocks at once from the same ū.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -81,7 +82,7 @@ class BlockDescent {
     std::vector<double> r_;  // f - Σ y, and during a sweep what is between; none if eliminated
     std::vector<Block> blocks_;
     std::vector<double> partial_energy_;
-    double energy_ = 0.0;  // ½ Σ c_i (u_i - centre)²
+    double energy_ = std::numeric_limits<double>::infinity();  // ½ Σ c_i (u_i - centre)²
     double t_ = 1.0, beta_ = 0.0;
     bool restarted_ = false;
 };

@@ -163,6 +163,10 @@ void ForestBlock::visit_bundle(const Bundle& bundle, const Visit& visit) const {
     const auto width = static_cast<std::size_t>(bundle.last - bundle.first);
     const auto stride = static_cast<std::size_t>(lattice.stride);
     auto vertex = static_cast<std::size_t>(lattice.chain_start[first]);
+    if (stride == 1) {  // a chain alone, contiguous
+        for (std::size_t k = 0; k < length; ++k) visit(k, vertex + k);
+        return;
+    }
     for (std::size_t k = 0; k < length; ++k, vertex += stride)
         for (std::size_t c = 0; c < width; ++c)
             visit(c * (length + bundle_padding) + k, vertex + c);

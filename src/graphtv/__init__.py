@@ -1,4 +1,10 @@
-"""Certified total variation on weighted graphs."""
+"""Certified total variation on weighted graphs.
+
+Build a `Graph` (or a `grid_graph`, a `knn_graph`), say with a data term such as `SquaredLoss` what
+is known at its vertices, and `solve` the `Problem`; the `Result` proves how good it is. On chains,
+trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose` and
+`condition_number` show the forests behind it all.
+"""
 
 from graphtv import gallery
 from graphtv.condition import condition_number

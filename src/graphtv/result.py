@@ -74,7 +74,7 @@ class Result:
     p : ndarray, shape (m,) or (m, C)
         The dual point, |p| ≤ 1 exactly.
     primal, dual : float
-        The objectives, recomputed from `u` and `p` with compensated sums. Every minimum lies
+        The objectives, recomputed from `u` and `p` with compensated sums. The minimum lies
         between them.
     gap, relative_gap : float
         primal - dual, and the same over max(|primal|, |dual|).
@@ -83,7 +83,7 @@ class Result:
         ``time_limit``, ``interrupted`` (Ctrl-C or the callback) or ``stalled`` (no progress, as a
         rule at the limit of rounding).
     tolerance : float
-        The relative gap that was asked for.
+        The relative gap that was asked for; 0 for the exact answer.
     method, preconditioner, reason : str
         What was done, and why.
     iterations, sweeps : int

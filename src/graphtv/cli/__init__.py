@@ -52,8 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser(
         "demo",
         help="denoise an image and decompose a graph, with certificates and a picture",
-        description="Denoise a seeded image by exact chains until its duality gap is certified "
-        "below 1e-4, decompose a small graph by every method, and save a picture of both.",
+        description="Denoise a seeded image to a certified relative gap of 1e-3 and then exactly, "
+        "decompose a small graph by every method, and save a picture of both.",
     )
     picture = demo.add_mutually_exclusive_group()
     picture.add_argument(

@@ -8,7 +8,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-OPTIONAL = ("matplotlib", "networkx", "igraph")
+OPTIONAL = ("matplotlib", "rich", "networkx", "igraph")
 
 
 def run(_: argparse.Namespace) -> None:

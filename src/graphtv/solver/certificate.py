@@ -22,6 +22,10 @@ WITHIN = 1e3
 """A polish is worth its price when the gap is at most so many times the tolerance."""
 
 
+PRICE = 4
+"""Iterations over forests that a polish costs."""
+
+
 class Certificate(NamedTuple):
     """A primal and a dual point, as the core's flat arrays, and what they prove."""
 
@@ -80,11 +84,12 @@ class Polish:
         self._next = first  # attempt, in iterations
         self._cost = 0.0  # seconds that the last one took
 
-    def is_due(self, record: Record, tolerance: float) -> bool:
-        """Whether to try after this record."""
+    def is_due(self, record: Record, tolerance: float, ahead: float) -> bool:
+        """Whether to try after this record, with so many iterations ahead otherwise."""
         return (
             self._applies
             and record.iteration >= self._next
+            and ahead >= PRICE
             and record.relative_gap <= WITHIN * tolerance
             and self._watch.remaining > self._cost
         )

@@ -17,6 +17,7 @@ from graphtv._validate import Floats
 from graphtv.preconditioner import Preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.engine import Engine
+from graphtv.terms import SquaredLoss
 
 HANDOVER_GAP = 5e-4
 """Relative gap at which the start hands over to the flows; they do not mind a factor of four."""
@@ -26,6 +27,9 @@ SHORTEST_CHEAP_START = 16
 
 LONGEST_START = 400
 """Iterations after which the start hands over in any case."""
+
+LONGEST_BLIND_START = 30
+"""The same where some vertices have no data: descent takes them for light ones, and ends beside."""
 
 ALLOWANCE = 150.0
 """Arcs that the first attempt may look at, per vertex: some fifty iterations of the start."""
@@ -43,6 +47,9 @@ class Exact:
         self._finish: _core.ExactFinish | None = None
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
         self._tries_flows = False
+        data = problem.data
+        is_blind = isinstance(data, SquaredLoss) and not (data.weights > 0.0).all()
+        self._longest_start = LONGEST_BLIND_START if is_blind else LONGEST_START
         self._allowance = ALLOWANCE
         self._next_attempt = 0  # in iterations of the start, after a failure
         self.iterations = 0
@@ -84,7 +91,7 @@ class Exact:
         self._start.observe(relative_gap)
         if self._next_attempt == 0:
             done, least = self._start.iterations, SHORTEST_CHEAP_START if self.is_cheap else 0
-            is_due = done >= LONGEST_START or (relative_gap <= HANDOVER_GAP and done >= least)
+            is_due = done >= self._longest_start or (relative_gap <= HANDOVER_GAP and done >= least)
         else:
             is_due = self._start.iterations >= self._next_attempt
         if is_due and not self.is_final:

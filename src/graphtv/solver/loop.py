@@ -72,17 +72,21 @@ def solve(
         Relative gap (primal - dual) / max(|primal|, |dual|) to prove. 0 asks for the exact answer,
         which means a gap of at most 1e-12.
     max_iterations : int
-        Most iterations.
+        Iterations after which to give up.
     time_limit : float, optional
-        Most seconds.
+        Seconds after which to give up.
     warm_start : Result or (u, p), optional
-        Where to start: the result of a similar problem on the same graph.
+        Where to start: the result of a problem on the same graph with other data, weights or
+        tolerance.
     callback : callable, optional
-        Called with an `Info` whenever the gap was computed; returning True ends the run.
+        Called with an object `info` whenever the gap was computed: `info.iteration`, `sweeps`,
+        `time`, `primal`, `dual`, `relative_gap`, `step`, `restarts`, and `u`, which is computed
+        when asked for. Returning True ends the run.
     verbose : bool
         Print a table while solving.
     n_threads : int, optional
-        Threads; all processors by default. The result does not depend on it.
+        Threads; by default all processors that the process may use. The result does not depend
+        on it, to the last bit.
 
     Returns
     -------
@@ -91,7 +95,9 @@ def solve(
 
     Notes
     -----
-    Ctrl-C ends the run with status ``interrupted`` and the best point so far.
+    Status ``optimal`` is a proof: both objectives are recomputed from the returned points. Every
+    other status comes with the best point so far, and its certificate. Ctrl-C ends the run with
+    status ``interrupted``.
 
     References
     ----------
@@ -184,7 +190,9 @@ def _run(
                 record.relative_gap <= tolerance or _is_to_be_kept(record, best)
             ):
                 candidate = _certify(problem, engine, n_threads)
-            elif candidate is None and polish.is_due(record, max(tolerance, engine.target)):
+            elif candidate is None and polish.is_due(
+                record, max(tolerance, engine.target), progress.ahead(tolerance)
+            ):
                 candidate = polish(engine, record.relative_gap)
             if candidate is not None and (
                 best is None

@@ -10,7 +10,7 @@ from graphtv._validate import as_choice
 from graphtv.preconditioner import Preconditioner, as_preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.options import PDHG
-from graphtv.terms import LinearBox, SquaredLoss, TotalVariation
+from graphtv.terms import HuberTV, LinearBox, SquaredLoss, TotalVariation
 
 METHODS = ("auto", "pdhg", "descent", "exact")
 
@@ -54,6 +54,10 @@ def choose(
     start = "descent" if method != "pdhg" and is_quadratic else "pdhg"
     if start == "descent" and _begins_with_edges(problem, asked, preconditioner):
         return Plan(method, start, None, reason, pdhg)
+    if start == "pdhg" and _is_auto(preconditioner) and isinstance(problem.penalty, HuberTV):
+        # Both sides are curved then: steps over edges converge as fast, and cost far less than
+        # Huber's penalty on forests.
+        preconditioner = "diagonal"
     try:
         made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha, watch=watch)
     except _core.Expired:
@@ -62,16 +66,23 @@ def choose(
 
 
 def _begins_with_edges(problem: Problem, asked: str, preconditioner: Any) -> bool:
-    """Whether to try without forests first; on grids and trees they cost nothing."""
-    graph = problem.graph
+    """Whether to try without forests first; plain chains of a grid, and trees, cost nothing."""
+    graph, data = problem.graph, problem.data
+    is_even = not isinstance(data, SquaredLoss) or bool(
+        (data.weights == data.weights.max(initial=0.0)).all()
+    )
+    has_plain_chains = graph._grid is not None and is_even
     return (
-        isinstance(preconditioner, str)
-        and preconditioner == "auto"
+        _is_auto(preconditioner)
         and asked != "descent"
-        and graph._grid is None
+        and not has_plain_chains
         and graph.n_edges >= graph.n_vertices
         and isinstance(problem.penalty, TotalVariation)
     )
+
+
+def _is_auto(preconditioner: Any) -> bool:
+    return isinstance(preconditioner, str) and preconditioner == "auto"
 
 
 def _choose_method(problem: Problem, preconditioner: Any, tolerance: float) -> tuple[str, str]:
@@ -81,6 +92,9 @@ def _choose_method(problem: Problem, preconditioner: Any, tolerance: float) -> t
     not_exact, not_descent = no_exact(problem), no_descent(problem)
     if not_exact is None and (tolerance < EXACT_BELOW or not_descent):
         return "exact", "flows are the cheapest way to high accuracy"
+    is_tree = problem.graph.n_edges < problem.graph.n_vertices
+    if isinstance(problem.penalty, HuberTV) and _is_auto(preconditioner) and not is_tree:
+        return "pdhg", "the penalty is curved"
     if not_descent is None:
         return "descent", "the data term is quadratic"
     return "pdhg", not_descent

@@ -112,24 +112,29 @@ class Progress:
         self.records.append(last._replace(primal=primal, dual=dual, relative_gap=gap))
         return self.records[-1]
 
-    def _stride(self, target: float) -> int:
-        """Most of the way to the target, as the gap since half of the iterations foretells it.
-
-        The gap is taken for a power of the iterations. An overshoot by an eighth costs no more than
-        looking all the time would.
-        """
+    def ahead(self, target: float) -> float:
+        """Return the iterations still to do, if the gap goes on as a power of them."""
         last = self.records[-1]
         earlier = next(
             (r for r in reversed(self.records) if 2 * r.iteration <= last.iteration), None
         )
-        least = max(1, last.iteration // 8)
+        if last.relative_gap <= target:
+            return 0.0
         if earlier is None or not 0 < last.relative_gap < earlier.relative_gap < math.inf:
-            return max(least, min(last.iteration // 4, LONGEST_STRIDE))
+            return math.inf
         exponent = math.log(earlier.relative_gap / last.relative_gap)
         exponent /= math.log(last.iteration / max(earlier.iteration, 0.5))
-        ahead = math.log(max(last.relative_gap / max(target, 1e-16), 1.0)) / exponent
-        further = 0.6 * last.iteration * math.expm1(min(ahead, 20.0))
-        return max(least, int(min(further, 2 * last.iteration, LONGEST_STRIDE)))
+        growth = math.log(last.relative_gap / max(target, 1e-16)) / exponent
+        return last.iteration * math.expm1(min(growth, 50.0))
+
+    def _stride(self, target: float) -> int:
+        """Most of the way to the target, but never far beyond what is known.
+
+        An overshoot by an eighth costs no more than looking all the time would.
+        """
+        done, ahead = self.records[-1].iteration, self.ahead(target)
+        further = done / 4 if ahead == math.inf else min(0.6 * ahead, 2 * done)
+        return int(max(1, done // 8, min(further, LONGEST_STRIDE)))
 
     def ended_early(self, iteration: int) -> Status | None:
         """Return why the run must end now although nothing is proved, or None to go on."""

@@ -1,0 +1,144 @@
+"""Race `auto` against every choice by hand: it must never be much worse than the best of them.
+
+    python benchmarks/solver/choices.py [--quick] [--gaps 1e-3 1e-6 1e-12] [--time-limit 5]
+
+For graphs of the gallery and several data terms, the processor time of `auto` and of every method
+and preconditioner that applies, to each gap; a row shows the best of them and the ratio of `auto`
+to it. Contestants have two turns; what takes longer than the time limit is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from graphtv import (
+    AbsoluteLoss,
+    EntropicSimplex,
+    Graph,
+    HuberTV,
+    LogisticLoss,
+    PoissonLoss,
+    Problem,
+    SquaredLoss,
+    gallery,
+    grid_graph,
+    knn_graph,
+    solve,
+)
+
+FORESTS = ("chains", "linear", "nested", "matroid")
+
+
+def problems(quick: bool) -> Iterator[tuple[str, Problem]]:
+    """Yield the problems, small ones for a smoke test."""
+    rng = np.random.default_rng(0)
+    side, n = (12, 150) if quick else (256, 50_000)
+    image = gallery.piecewise_constant_image((side, side), seed=0)[0].ravel()
+    cube = max(4, round(side ** (2 / 3)))
+    for weight in (0.05, 0.5):
+        yield (
+            f"grid, weight {weight}",
+            Problem(grid_graph((side, side), weight), SquaredLoss(image)),
+        )
+    noise = rng.standard_normal(cube**3)
+    yield "volume", Problem(grid_graph((cube,) * 3, 0.3), SquaredLoss(noise))
+    points = rng.uniform(size=(n, 2))
+    cells = np.floor(4 * points).sum(axis=1) + 0.3 * rng.standard_normal(n)
+    neighbours = knn_graph(points, 6)
+    yield "neighbours", Problem(neighbours, SquaredLoss(cells))
+    random = gallery.erdos_renyi_graph(n, 3 * n, 0)
+    signal = rng.standard_normal(n)
+    for scale in (0.1, 1.0):
+        weights = scale * rng.uniform(0.1, 1.0, random.n_edges)
+        graph = Graph(n, random.edges, weights)
+        yield f"random, weight {scale}", Problem(graph, SquaredLoss(signal))
+    tree = gallery.random_tree(n, seed=0)
+    yield "tree", Problem(tree, SquaredLoss(signal))
+    star = gallery.star_graph(n // 10)
+    yield "star", Problem(star, SquaredLoss(signal[: star.n_vertices]))
+    for name, network in (
+        ("RMF wide", gallery.genrmf(*((4, 3) if quick else (32, 8)))),
+        ("RMF long", gallery.genrmf(*((3, 8) if quick else (8, 128)))),
+        ("Washington", gallery.washington_rlg(*((6, 8) if quick else (64, 128)))),
+    ):
+        graph, f = network.rof()
+        yield name, Problem(graph, SquaredLoss(f))
+    grid = grid_graph((side // 2, side // 2), 0.2)
+    small = image.reshape(side, side)[::2, ::2].ravel()
+    yield "weighted", Problem(grid, SquaredLoss(small, rng.uniform(0.2, 2.0, small.size)))
+    yield "Huber penalty", Problem(grid, SquaredLoss(small), HuberTV(0.05))
+    yield "absolute", Problem(grid, AbsoluteLoss(small))
+    counts = rng.poisson(5 * np.abs(small) + 1)
+    yield "Poisson", Problem(grid, PoissonLoss(counts))
+    yield "logistic", Problem(grid, LogisticLoss(np.where(small > np.median(small), 1, -1)))
+    costs = rng.standard_normal((small.size, 3))
+    yield "simplex", Problem(grid, EntropicSimplex(costs))
+
+
+def contestants(problem: Problem) -> Iterator[tuple[str, str]]:
+    """Yield every method and preconditioner that may be asked for."""
+    yield "auto", "auto"
+    yield "exact", "auto"
+    for preconditioner in FORESTS:
+        yield "descent", preconditioner
+        yield "exact", preconditioner
+        yield "pdhg", preconditioner
+    yield "pdhg", "diagonal"
+
+
+def seconds(problem: Problem, method: str, preconditioner: str, gap: float, limit: float) -> float:
+    """Return the processor time of a run, infinite if it does not apply or not get there."""
+    best = np.inf
+    for _ in range(2):
+        start = time.process_time()
+        try:
+            result = solve(
+                problem,
+                method=method,
+                preconditioner=preconditioner,
+                tol=gap,
+                time_limit=limit,
+                n_threads=1,
+            )
+        except ValueError:  # not for this problem
+            return np.inf
+        if result.status != "optimal":
+            return np.inf
+        best = min(best, time.process_time() - start)
+        if best > 1.0:
+            break
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small problems")
+    parser.add_argument("--gaps", type=float, nargs="+", default=[1e-3, 1e-6, 1e-12])
+    parser.add_argument("--time-limit", type=float, default=5.0)
+    options = parser.parse_args()
+    print(f"{'problem':<22} {'gap':>7} {'auto':>9} {'by hand':>9}  ratio  best choice")
+    for name, problem in problems(options.quick):
+        for gap in options.gaps:
+            times = {
+                choice: seconds(problem, *choice, gap, options.time_limit)
+                for choice in contestants(problem)
+            }
+            auto = times.pop(("auto", "auto"))
+            choice, best = min(times.items(), key=lambda item: item[1])
+            print(
+                f"{name:<22} {gap:7.0e} {auto:9.4f} {best:9.4f}"
+                f"   {auto / best:6.2f}  {' '.join(choice)}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""A progress bar for solver runs, on the terminal alone.
+
+The gap falls roughly by a constant factor per iteration, so its logarithm is what gets ahead: the
+bar is full when log₁₀ of the gap has gone all the way from its first value to the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from graphtv.solver.loop import EXACT_GAP
+from graphtv.solver.progress import Info
+
+
+@contextmanager
+def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | None]:
+    """Show a bar on stderr while a run goes on, and yield the callback that moves it.
+
+    Yields None, which `graphtv.solve` takes for no callback, where there is nothing to show it on
+    (stderr is no terminal) or nothing to draw it with (rich is not installed).
+
+    Parameters
+    ----------
+    title : str
+        What is being done.
+    tol : float
+        The relative gap at which the bar is full, as passed to `graphtv.solve`.
+    """
+    rich = _rich() if sys.stderr.isatty() else None
+    if rich is None:
+        yield None
+        return
+    columns = (
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.TextColumn("iteration {task.fields[iteration]}"),
+        rich.TextColumn("log₁₀ gap {task.fields[log_gap]}"),
+        rich.TimeElapsedColumn(),
+    )
+    with rich.Progress(
+        *columns,
+        console=_console(),
+        transient=True,
+        # A table on the same terminal goes above the bar; one in a file or a pipe is left alone.
+        redirect_stdout=sys.stdout.isatty(),
+    ) as bar:
+        task = bar.add_task(title, total=1.0, iteration=0, log_gap="-")
+        reach = Reach(tol)
+
+        def show(info: Info) -> None:
+            bar.update(
+                task,
+                completed=reach(info.relative_gap),
+                iteration=info.iteration,
+                log_gap=_logarithm(info.relative_gap),
+            )
+
+        yield show
+
+
+class Reach:
+    """How much of the way to a tolerance lies behind, in decades; it never falls."""
+
+    def __init__(self, tol: float) -> None:
+        self._end = math.log10(tol or EXACT_GAP)
+        self._start: float | None = None
+        self._share = 0.0
+
+    def __call__(self, relative_gap: float) -> float:
+        """Return the share, from 0 to 1, after this gap was proved."""
+        if relative_gap == math.inf:
+            return self._share
+        now = max(math.log10(relative_gap), self._end) if relative_gap > 0.0 else self._end
+        if self._start is None:
+            self._start = now
+        whole = self._start - self._end
+        share = (self._start - now) / whole if whole > 0.0 else 1.0
+        self._share = max(self._share, share)
+        return self._share
+
+
+def _logarithm(gap: float) -> str:
+    """Return log₁₀ of a gap as text; a gap of 0 and one not yet known have none."""
+    if gap == 0.0:
+        return "-∞"
+    return f"{math.log10(gap):.1f}" if gap < math.inf else "-"
+
+
+def _rich() -> Any:
+    """Return the module rich.progress, or None without it."""
+    try:
+        from rich import progress
+    except ImportError:
+        return None
+    return progress
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(stderr=True)
