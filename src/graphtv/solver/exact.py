@@ -135,7 +135,8 @@ class Exact:
             except _core.Expired:
                 return
         u, p = self.primal_point(), self.dual_point()
-        x = p.reshape(term.n_channels, graph.n_edges) * graph.weights
+        x = p.reshape(term.n_channels, graph.n_edges)  # p as flows, in place
+        x *= graph.weights
         allowance = math.inf if self._start.is_final else self._allowance
         ends = [
             self._finish.solve(
@@ -151,4 +152,5 @@ class Exact:
         else:
             self.phase = "flows"
             self.is_final = "expired" not in ends
-            self._point = u, np.clip(x / graph.weights, -1.0, 1.0).reshape(-1)
+            x /= graph.weights
+            self._point = u, np.clip(p, -1.0, 1.0, out=p)
