@@ -84,13 +84,13 @@ class Polish:
         self._next = first  # attempt, in iterations
         self._cost = 0.0  # seconds that the last one took
 
-    def is_due(self, record: Record, tolerance: float, ahead: float) -> bool:
+    def is_due(self, record: Record, largest_gap: float, ahead: float) -> bool:
         """Whether to try after this record, with so many iterations ahead otherwise."""
         return (
             self._applies
             and record.iteration >= self._next
             and ahead >= PRICE
-            and record.relative_gap <= WITHIN * tolerance
+            and record.relative_gap <= largest_gap
             and self._watch.remaining > self._cost
         )
 

@@ -16,6 +16,9 @@ from graphtv.terms._arrays import to_core
 LEAST_WEIGHT = 1e-3
 """Vertices without data count as this part of the heaviest one, where descent is only a start."""
 
+PATTERN_GAP = 3e-4
+"""Over forests, the pattern of p is seldom right before; over edges it is early."""
+
 _ONES = np.empty(0)
 """How the core is told that all vertices weigh 1."""
 
@@ -48,6 +51,7 @@ class Descent:
             for descent, p in zip(self._channels, rows, strict=True):
                 descent.start_from(p)
         self.is_cheap = partition is None
+        self.pattern_gap = math.inf if partition is None else PATTERN_GAP
         self.is_final = False
         self.iterations = 0
         self.restarts = 0

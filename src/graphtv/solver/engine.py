@@ -44,6 +44,10 @@ class Engine(Protocol):
         """The relative gap at which the method changes its ways, or 0 if it never does."""
 
     @property
+    def pattern_gap(self) -> float:
+        """The relative gap from which on the pattern of p is as a rule worth a polish."""
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
 

@@ -82,6 +82,11 @@ class Exact:
         return HANDOVER_GAP
 
     @property
+    def pattern_gap(self) -> float:
+        """The gap from which on a polish may pay, of the start."""
+        return self._start.pattern_gap
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._start.is_cheap

@@ -25,6 +25,7 @@ class Idle:
     preconditioner = None
     target = 0.0
     is_cheap = True
+    pattern_gap = 0.0
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem

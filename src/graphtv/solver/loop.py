@@ -16,7 +16,7 @@ from graphtv import _core
 from graphtv._validate import as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
-from graphtv.solver.certificate import Certificate, Polish, certify, without_variation
+from graphtv.solver.certificate import WITHIN, Certificate, Polish, certify, without_variation
 from graphtv.solver.engine import Engine
 from graphtv.solver.factory import make_engine
 from graphtv.solver.log import Log
@@ -191,7 +191,9 @@ def _run(
             ):
                 candidate = _certify(problem, engine, n_threads)
             elif candidate is None and polish.is_due(
-                record, max(tolerance, engine.target), progress.ahead(tolerance)
+                record,
+                min(engine.pattern_gap, WITHIN * max(tolerance, engine.target)),
+                progress.ahead(tolerance),
             ):
                 candidate = polish(engine, record.relative_gap)
             if candidate is not None and (

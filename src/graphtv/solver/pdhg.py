@@ -27,6 +27,7 @@ class Pdhg:
     preconditioner = None
     is_final = False
     is_cheap = False
+    pattern_gap = math.inf
 
     def __init__(
         self,

@@ -70,6 +70,11 @@ class Relay:
         return self._edge_restarts + self._descent.restarts
 
     @property
+    def pattern_gap(self) -> float:
+        """The gap from which on a polish may pay, of the descent at work."""
+        return self._descent.pattern_gap
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._descent.is_cheap

@@ -73,6 +73,11 @@ class Threshold:
         return self._inner.target
 
     @property
+    def pattern_gap(self) -> float:
+        """The gap from which on a polish may pay, of the inner method."""
+        return self._inner.pattern_gap
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._inner.is_cheap
