@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,11 @@ std::span<const T> view(const In<T>& array) {
 
 inline EdgeList view(Vertex n_vertices, const InEdges& edges) {
     return {n_vertices, {reinterpret_cast<const Edge*>(edges.data()), edges.shape(0)}};
+}
+
+// What the core takes on trust.
+inline void require_size(std::size_t size, std::size_t expected) {
+    if (size != expected) throw std::invalid_argument("an array has the wrong size");
 }
 
 // Hands the vector's memory to a NumPy array without a copy.

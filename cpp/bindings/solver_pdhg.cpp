@@ -27,10 +27,6 @@ PdhgOptions::Scheme scheme_called(const std::string& name) {
     throw std::invalid_argument("scheme must be one of fixed, accelerated, balanced, restarted");
 }
 
-void require_size(std::size_t size, std::size_t expected) {
-    if (size != expected) throw std::invalid_argument("an array has the wrong size");
-}
-
 // Knows its sizes, which the core takes on trust.
 class BoundPdhg : public Pdhg {
   public:

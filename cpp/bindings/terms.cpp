@@ -63,10 +63,6 @@ class PythonTerm final : public DataTerm {
     double strong_convexity_;
 };
 
-void require_size(std::size_t size, std::size_t expected) {
-    if (size != expected) throw std::invalid_argument("an array has the wrong size");
-}
-
 TermShape shape_of(std::size_t n_vertices, std::size_t n_channels, const In<double>& per_entry) {
     const TermShape shape{n_vertices, n_channels};
     require_size(per_entry.size(), shape.size());

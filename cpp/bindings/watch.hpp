@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bindings/arrays.hpp"
-#include "solver/watch.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv::bindings {
 

@@ -1,8 +1,6 @@
 #include "solver/block_descent.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 namespace graphtv {
 
@@ -17,8 +15,8 @@ BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,
       c_(vertex_weights),
       eliminates_first_(forests.size() == 2 && forests[0].is_lattice() && forests[1].is_lattice() &&
                         forests[0].covers(signal.size()) && forests[1].covers(signal.size())),
-      u_(signal.begin(), signal.end()) {
-    centre_ = std::accumulate(f_.begin(), f_.end(), 0.0) / static_cast<double>(f_.size() + 1);
+      u_(signal.begin(), signal.end()),
+      momentum_(signal) {
     if (!eliminates_first_) {
         r_ = u_;
         partial_energy_.resize((signal.size() + vertices_per_task - 1) / vertices_per_task);
@@ -46,7 +44,6 @@ void BlockDescent::start_from(std::span<const double> p) {
 
 // u from the q_l, without momentum.
 void BlockDescent::recompute(int n_threads) {
-    t_ = 1.0;
     for (auto& block : blocks_) std::copy(block.q.begin(), block.q.end(), block.y.begin());
     if (eliminates_first_) {
         const auto& q = blocks_[1].q;
@@ -62,14 +59,15 @@ void BlockDescent::recompute(int n_threads) {
                 1, [&](std::size_t slot, std::size_t vertex) { u_[vertex] -= blocks_[l].q[slot]; });
         std::copy(u_.begin(), u_.end(), r_.begin());
     }
-    energy_ = 0.0;
+    const double centre = momentum_.centre();
+    double energy = 0.0;
     for (std::size_t i = 0; i < u_.size(); ++i)
-        energy_ += 0.5 * weight(i) * (u_[i] - centre_) * (u_[i] - centre_);
+        energy += 0.5 * weight(i) * (u_[i] - centre) * (u_[i] - centre);
+    momentum_.start(energy);
 }
 
 bool BlockDescent::step(Watch& watch, int n_threads) {
-    const double t_next = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t_ * t_));
-    beta_ = (t_ - 1.0) / t_next;
+    momentum_.advance();
     Progress total;
     const bool finished = eliminates_first_ ? sweep_pair(watch, n_threads, total)
                                             : sweep_all(watch, n_threads, total);
@@ -78,16 +76,12 @@ bool BlockDescent::step(Watch& watch, int n_threads) {
         return false;
     }
     if (!eliminates_first_) extrapolate(n_threads, total);
-
-    constexpr double rounding = 1e-14;
-    restarted_ = total.uphill > 0.0 || total.energy > energy_ * (1.0 + rounding);
-    energy_ = total.energy;
-    t_ = t_next;
-    if (restarted_) forget_momentum(n_threads);
+    if (momentum_.restarts(total.uphill, total.energy)) forget_momentum(n_threads);
     return true;
 }
 
 bool BlockDescent::sweep_all(Watch& watch, int n_threads, Progress& total) {
+    const double beta = momentum_.beta();
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
         auto& [q, y, memory, progress] = blocks_[l];
         const bool finished = forests_[l].sweep(
@@ -96,7 +90,7 @@ bool BlockDescent::sweep_all(Watch& watch, int n_threads, Progress& total) {
             [&](std::size_t slot, std::size_t vertex, double z, double v, Progress& partial) {
                 const double q_new = z - v, change = q_new - q[slot];
                 partial.uphill += weight(vertex) * (y[slot] - q_new) * change;
-                y[slot] = q_new + beta_ * change;
+                y[slot] = q_new + beta * change;
                 q[slot] = q_new;
                 r_[vertex] = v;
             });
@@ -110,6 +104,7 @@ bool BlockDescent::sweep_all(Watch& watch, int n_threads, Progress& total) {
 
 bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
     auto& [q, y, memory, progress] = blocks_[1];
+    const double beta = momentum_.beta(), centre = momentum_.centre();
     const bool finished =
         forests_[0].sweep(
             &blocks_[0].memory, forests_.workspace(), n_threads, &watch,
@@ -122,10 +117,10 @@ bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
             &memory, forests_.workspace(), n_threads, &watch, std::span(progress),
             [&](std::size_t, std::size_t vertex) { return u_[vertex] + y[vertex]; },
             [&](std::size_t, std::size_t vertex, double z, double v, Progress& partial) {
-                const double q_new = z - v, change = q_new - q[vertex], centred = v - centre_;
+                const double q_new = z - v, change = q_new - q[vertex], centred = v - centre;
                 partial.uphill += (y[vertex] - q_new) * change;
                 partial.energy += 0.5 * centred * centred;
-                y[vertex] = q_new + beta_ * change;
+                y[vertex] = q_new + beta * change;
                 q[vertex] = q_new;
                 u_[vertex] = v;
             });
@@ -139,14 +134,15 @@ bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
 // After a sweep r is the new u. Since Σ (q - q of the last iteration) is u's own change, f - Σ y
 // follows from u alone.
 void BlockDescent::extrapolate(int n_threads, Progress& total) {
+    const double beta = momentum_.beta(), centre = momentum_.centre();
     const auto extrapolate_part = [&](int task, int) {
         const auto from = static_cast<std::size_t>(task) * vertices_per_task;
         const auto to = std::min(from + vertices_per_task, u_.size());
         double energy = 0.0;
         for (auto i = from; i < to; ++i) {
-            const double u = r_[i], centred = u - centre_;
+            const double u = r_[i], centred = u - centre;
             energy += weight(i) * centred * centred;
-            r_[i] = u + beta_ * (u - u_[i]);
+            r_[i] = u + beta * (u - u_[i]);
             u_[i] = u;
         }
         partial_energy_[static_cast<std::size_t>(task)] = 0.5 * energy;
@@ -155,6 +151,7 @@ void BlockDescent::extrapolate(int n_threads, Progress& total) {
     for (const double energy : partial_energy_) total.energy += energy;
 }
 
+// y = q.
 void BlockDescent::forget_momentum(int n_threads) {
     for (std::size_t l = eliminates_first_ ? 1 : 0; l < blocks_.size(); ++l) {
         auto& [q, y, memory, progress] = blocks_[l];
@@ -162,15 +159,6 @@ void BlockDescent::forget_momentum(int n_threads) {
                                   [&](std::size_t slot, std::size_t) { y[slot] = q[slot]; });
     }
     if (!eliminates_first_) std::copy(u_.begin(), u_.end(), r_.begin());
-    t_ = 1.0;
-}
-
-double BlockDescent::dual_value() const {
-    // (f² - u²)/2 = (f - u)(f + u)/2: no cancellation where u is near f.
-    double sum = 0.0;
-    for (std::size_t i = 0; i < u_.size(); ++i)
-        sum += 0.5 * weight(i) * (f_[i] - u_[i]) * (f_[i] + u_[i]);
-    return sum;
 }
 
 void BlockDescent::dual(std::span<double> p) const {

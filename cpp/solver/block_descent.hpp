@@ -21,12 +21,12 @@
 // The file departs from the paper, whose PDHG updates all blocks at once from the same ū.
 #pragma once
 
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "parallel/watch.hpp"
 #include "solver/forests.hpp"
-#include "solver/watch.hpp"
+#include "solver/momentum.hpp"
 
 namespace graphtv {
 
@@ -47,13 +47,13 @@ class BlockDescent {
     std::span<const double> u() const { return u_; }
 
     // Σ_i c_i (f_i² - u_i²) / 2: the dual objective, but for the conjugate of a Huber penalty.
-    double dual_value() const;
+    double dual_value() const { return squared_dual_value(f_, u_, c_); }
 
     // p by edge, |p| ≤ 1.
     void dual(std::span<double> p) const;
 
-    double momentum() const { return beta_; }
-    bool restarted() const { return restarted_; }
+    double momentum() const { return momentum_.beta(); }
+    bool restarted() const { return momentum_.restarted(); }
     std::size_t n_bytes() const;
 
   private:
@@ -76,15 +76,12 @@ class BlockDescent {
 
     Forests& forests_;
     std::span<const double> f_, c_;
-    double centre_;  // of f; the dual objective is taken about it
     bool eliminates_first_;
     std::vector<double> u_;  // f - Σ q
     std::vector<double> r_;  // f - Σ y, and during a sweep what is between; none if eliminated
     std::vector<Block> blocks_;
     std::vector<double> partial_energy_;
-    double energy_ = std::numeric_limits<double>::infinity();  // ½ Σ c_i (u_i - centre)²
-    double t_ = 1.0, beta_ = 0.0;
-    bool restarted_ = false;
+    Momentum momentum_;
 };
 
 }  // namespace graphtv

@@ -12,7 +12,7 @@
 
 #include <span>
 
-#include "solver/watch.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 

@@ -1,9 +1,6 @@
 #include "solver/edge_descent.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 
 namespace graphtv {
 
@@ -20,8 +17,8 @@ EdgeDescent::EdgeDescent(const EdgeList& graph, std::span<const double> weights,
       x_(weights.size()),
       y_(weights.size()),
       u_(signal.begin(), signal.end()),
-      r_(u_) {
-    centre_ = std::accumulate(f_.begin(), f_.end(), 0.0) / static_cast<double>(f_.size() + 1);
+      r_(u_),
+      momentum_(signal) {
     inverse_.reserve(c_.size());
     for (const double c : c_) inverse_.push_back(1.0 / c);
 }
@@ -41,34 +38,28 @@ void EdgeDescent::recompute() {
     }
     std::copy(u_.begin(), u_.end(), r_.begin());
     std::copy(x_.begin(), x_.end(), y_.begin());
-    energy_ = std::numeric_limits<double>::infinity();
-    t_ = 1.0;
+    momentum_.start();
 }
 
 bool EdgeDescent::step(Watch& watch) {
-    const double t_next = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t_ * t_));
-    beta_ = (t_ - 1.0) / t_next;
-    t_ = t_next;
+    momentum_.advance();
     double uphill = 0.0;
     const bool finished = c_.empty() ? sweep<false>(watch, uphill) : sweep<true>(watch, uphill);
     if (!finished) {
         recompute();
         return false;
     }
+    const double beta = momentum_.beta(), centre = momentum_.centre();
     double energy = 0.0;
     for (std::size_t i = 0; i < u_.size(); ++i) {
-        const double u = r_[i], centred = u - centre_;
+        const double u = r_[i], centred = u - centre;
         energy += 0.5 * (c_.empty() ? 1.0 : c_[i]) * centred * centred;
-        r_[i] = u + beta_ * (u - u_[i]);
+        r_[i] = u + beta * (u - u_[i]);
         u_[i] = u;
     }
-    constexpr double rounding = 1e-14;
-    restarted_ = uphill > 0.0 || energy > energy_ * (1.0 + rounding);
-    energy_ = energy;
-    if (restarted_) {
+    if (momentum_.restarts(uphill, energy)) {
         std::copy(u_.begin(), u_.end(), r_.begin());
         std::copy(x_.begin(), x_.end(), y_.begin());
-        t_ = 1.0;
     }
     return true;
 }
@@ -78,6 +69,7 @@ template <bool has_vertex_weights>
 bool EdgeDescent::sweep(Watch& watch, double& uphill) {
     constexpr std::size_t edges_per_look = 1 << 16;
     const std::size_t m = x_.size();
+    const double beta = momentum_.beta();
     double sum = 0.0;
     for (std::size_t first = 0; first < m; first += edges_per_look) {
         if (watch.expired()) return false;
@@ -93,19 +85,12 @@ bool EdgeDescent::sweep(Watch& watch, double& uphill) {
             r_[i] -= a * (x - y);
             r_[j] += b * (x - y);
             sum += (y - x) * change;
-            y_[e] = x + beta_ * change;
+            y_[e] = x + beta * change;
             x_[e] = x;
         }
     }
     uphill = sum;
     return true;
-}
-
-double EdgeDescent::dual_value() const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < u_.size(); ++i)
-        sum += 0.5 * (c_.empty() ? 1.0 : c_[i]) * (f_[i] - u_[i]) * (f_[i] + u_[i]);
-    return sum;
 }
 
 void EdgeDescent::dual(std::span<double> p) const {

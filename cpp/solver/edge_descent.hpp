@@ -4,17 +4,17 @@
 // In terms of flows x = ωp and u = f - C⁻¹ ∇ᵀx, the dual problem seen from one edge (i, j) is a
 // parabola whose top is where u_i = u_j: x moves by (u_i - u_j) / (1/c_i + 1/c_j), clipped to ±ω. One
 // iteration takes the edges in their order, starting from an extrapolated flow y; the momentum
-// restarts when it points uphill or the dual objective falls. Where the weights are weak, or the pieces of the optimum small, a
-// few iterations come as close as any forest would; where information has far to travel, they do
-// not, and the caller goes on with forests.
+// restarts when it points uphill or the dual objective falls. Where the weights are weak, or the
+// pieces of the optimum small, a few iterations come as close as any forest would; where information
+// has far to travel, they do not, and the caller goes on with forests.
 #pragma once
 
-#include <limits>
 #include <span>
 #include <vector>
 
 #include "graph/types.hpp"
-#include "solver/watch.hpp"
+#include "parallel/watch.hpp"
+#include "solver/momentum.hpp"
 
 namespace graphtv {
 
@@ -34,13 +34,13 @@ class EdgeDescent {
     std::span<const double> u() const { return u_; }
 
     // Σ_i c_i (f_i² - u_i²) / 2, the dual objective.
-    double dual_value() const;
+    double dual_value() const { return squared_dual_value(f_, u_, c_); }
 
     // p by edge, |p| ≤ 1.
     void dual(std::span<double> p) const;
 
-    double momentum() const { return beta_; }
-    bool restarted() const { return restarted_; }
+    double momentum() const { return momentum_.beta(); }
+    bool restarted() const { return momentum_.restarted(); }
 
   private:
     template <bool has_vertex_weights>
@@ -52,10 +52,7 @@ class EdgeDescent {
     std::vector<double> inverse_;  // 1/c, or empty
     std::vector<double> x_, y_;    // the flow and its extrapolation, by edge
     std::vector<double> u_, r_;    // f - C⁻¹ ∇ᵀx and f - C⁻¹ ∇ᵀy
-    double centre_;                // of f; the dual objective is taken about it
-    double energy_ = std::numeric_limits<double>::infinity();  // ½ Σ c_i (u_i - centre)²
-    double t_ = 1.0, beta_ = 0.0;
-    bool restarted_ = false;
+    Momentum momentum_;
 };
 
 }  // namespace graphtv

@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "graph/types.hpp"
+#include "parallel/watch.hpp"
 #include "solver/component_solver.hpp"
 #include "solver/flow_state.hpp"
-#include "solver/watch.hpp"
 #include "terms/data_term.hpp"
 
 namespace graphtv {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "graph/types.hpp"
-#include "solver/watch.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 

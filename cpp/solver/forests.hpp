@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/types.hpp"
-#include "solver/watch.hpp"
+#include "parallel/watch.hpp"
 #include "tv/forest_block.hpp"
 
 namespace graphtv {

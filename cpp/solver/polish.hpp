@@ -13,7 +13,7 @@
 
 #include "graph/types.hpp"
 #include "graph/union_find.hpp"
-#include "solver/watch.hpp"
+#include "parallel/watch.hpp"
 #include "terms/data_term.hpp"
 
 namespace graphtv {

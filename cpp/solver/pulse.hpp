@@ -6,7 +6,7 @@
 #include <atomic>
 #include <limits>
 
-#include "solver/watch.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "decomposition/heaviest_first.hpp"
 #include "decomposition/nested_forests.hpp"
 #include "solver/forest_dual.hpp"
 
@@ -28,11 +28,7 @@ Reconditioning::Reconditioning(const EdgeList& graph, std::span<const double> we
       delta_(delta),
       n_channels_(n_channels),
       memory_(memory),
-      heaviest_first_(weights.size()) {
-    std::iota(heaviest_first_.begin(), heaviest_first_.end(), EdgeIndex{0});
-    std::ranges::stable_sort(heaviest_first_, std::greater<>(),
-                             [&](EdgeIndex e) { return weights_[at(e)]; });
-}
+      heaviest_first_(heaviest_first(weights)) {}
 
 std::unique_ptr<DualVariable> Reconditioning::operator()(DualVariable& dual, int n_threads) {
     const auto m = weights_.size();

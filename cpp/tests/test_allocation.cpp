@@ -1,24 +1,10 @@
 // ForestTV::solve takes no memory after its first call, whatever the forest and the signal. The
 // global operator new counts.
-#include <atomic>
-#include <cstdlib>
-#include <new>
 
 #include "check.hpp"
+#include "counting_new.hpp"
 #include "instances.hpp"
 #include "tv/forest.hpp"
-
-namespace {
-std::atomic<int> n_allocations{0};
-}
-
-void* operator new(std::size_t size) {
-    ++n_allocations;
-    if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-    throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace graphtv::tests {
 namespace {

@@ -1,30 +1,16 @@
-// Descent over forests and over edges: every iterate is feasible, the dual objective never falls, the optimum
-// does not depend on the layout of the forests, nor any bit on the number of threads.
-#include <atomic>
+// Descent over forests and over edges: every iterate is feasible, the dual objective never falls, the
+// optimum does not depend on the layout of the forests, nor any bit on the number of threads.
 #include <cmath>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 
 #include "check.hpp"
+#include "counting_new.hpp"
 #include "decomposition/linear_forests.hpp"
 #include "decomposition/nested_forests.hpp"
 #include "instances.hpp"
 #include "solver/block_descent.hpp"
 #include "solver/edge_descent.hpp"
 #include "solver/forests.hpp"
-
-namespace {
-std::atomic<int> n_allocations{0};
-}
-
-void* operator new(std::size_t size) {
-    ++n_allocations;
-    if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-    throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace graphtv::tests {
 namespace {

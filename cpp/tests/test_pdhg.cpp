@@ -1,29 +1,15 @@
 // PDHG on every preconditioner: the same bits for any number of threads, and no memory taken by a
 // step after the first. The global operator new counts.
 #include <array>
-#include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "check.hpp"
+#include "counting_new.hpp"
 #include "instances.hpp"
 #include "solver/edge_dual.hpp"
 #include "solver/forest_dual.hpp"
 #include "solver/pdhg.hpp"
 #include "terms/squared.hpp"
-
-namespace {
-std::atomic<int> n_allocations{0};
-}
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++n_allocations;
-    if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace graphtv::tests {
 namespace {

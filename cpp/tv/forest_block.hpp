@@ -23,7 +23,7 @@
 #include "graph/lattice_forest.hpp"
 #include "graph/rooted_forest.hpp"
 #include "parallel/parallel_for.hpp"
-#include "solver/watch.hpp"
+#include "parallel/watch.hpp"
 #include "tv/huber.hpp"
 #include "tv/tree.hpp"
 #include "tv/warm_chain.hpp"

@@ -18,6 +18,7 @@ from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
 from graphtv.solver.certificate import WITHIN, Certificate, Polish, certify, without_variation
 from graphtv.solver.engine import Engine
+from graphtv.solver.exact import SHORTEST_CHEAP_START
 from graphtv.solver.factory import make_engine
 from graphtv.solver.log import Log
 from graphtv.solver.options import PDHG
@@ -28,6 +29,9 @@ from graphtv.terms._arrays import from_core, to_core
 
 EXACT_GAP = 1e-12
 """The relative gap that counts as exact: what tol=0 asks for."""
+
+FIRST_POLISH = 4
+"""Iterations before the first polish."""
 
 KEEP_FROM = 500
 """Iterations from which good points are kept, since gaps of PDHG rise and fall on long runs."""
@@ -168,7 +172,8 @@ def _run(
     """Iterate until something is proved or a limit is met; `best` is what is known beforehand."""
     tolerance, watch = progress.limits.tolerance, progress.limits.watch
     # On the way to flows, cheap iterations are better spent on a better start.
-    polish = Polish(problem, watch, n_threads, 16 if engine.target and engine.is_cheap else 4)
+    first = SHORTEST_CHEAP_START if engine.target and engine.is_cheap else FIRST_POLISH
+    polish = Polish(problem, watch, n_threads, first)
     status: Status | None = None
     best = best or without_variation(problem, watch, n_threads)
     if best is not None and best.relative_gap <= tolerance:

@@ -45,8 +45,7 @@ def choose(
         obstacle = {"descent": no_descent, "exact": no_exact}.get(method, lambda _: None)(problem)
         if obstacle:
             raise ValueError(f"method must not be {method!r}: {obstacle}")
-    by_edges = isinstance(preconditioner, str) and preconditioner in ("none", "diagonal")
-    if by_edges and method != "pdhg":
+    if method != "pdhg" and _is_of_edges(preconditioner):
         raise ValueError(
             f"preconditioner must be made of forests for method {asked!r}, got {preconditioner!r}"
         )
@@ -81,13 +80,16 @@ def _begins_with_edges(problem: Problem, asked: str, preconditioner: Any) -> boo
     )
 
 
+def _is_of_edges(preconditioner: Any) -> bool:
+    return isinstance(preconditioner, str) and preconditioner in ("none", "diagonal")
+
+
 def _is_auto(preconditioner: Any) -> bool:
     return isinstance(preconditioner, str) and preconditioner == "auto"
 
 
 def _choose_method(problem: Problem, preconditioner: Any, tolerance: float) -> tuple[str, str]:
-    by_edges = isinstance(preconditioner, str) and preconditioner in ("none", "diagonal")
-    if by_edges:
+    if _is_of_edges(preconditioner):
         return "pdhg", f"preconditioner {preconditioner} is for PDHG alone"
     not_exact, not_descent = no_exact(problem), no_descent(problem)
     if not_exact is None and (tolerance < EXACT_BELOW or not_descent):

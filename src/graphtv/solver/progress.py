@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from graphtv import _core
@@ -113,19 +113,10 @@ class Progress:
         return self.records[-1]
 
     def ahead(self, target: float) -> float:
-        """Return the iterations still to do, if the gap goes on as a power of them."""
-        last = self.records[-1]
-        earlier = next(
-            (r for r in reversed(self.records) if 2 * r.iteration <= last.iteration), None
-        )
-        if last.relative_gap <= target:
-            return 0.0
-        if earlier is None or not 0 < last.relative_gap < earlier.relative_gap < math.inf:
-            return math.inf
-        exponent = math.log(earlier.relative_gap / last.relative_gap)
-        exponent /= math.log(last.iteration / max(earlier.iteration, 0.5))
-        growth = math.log(last.relative_gap / max(target, 1e-16)) / exponent
-        return last.iteration * math.expm1(min(growth, 50.0))
+        """Return the iterations still to do, infinite if that cannot be told."""
+        past = [(record.iteration, record.relative_gap) for record in self.records]
+        found = iterations_ahead(past, target)
+        return math.inf if found is None else found
 
     def _stride(self, target: float) -> int:
         """Most of the way to the target, but never far beyond what is known.
@@ -148,3 +139,23 @@ class Progress:
         if iteration - self._best_iteration > max(patience, iteration // 2):
             return "stalled"
         return None
+
+
+def iterations_ahead(past: Sequence[tuple[int, float]], target: float) -> float | None:
+    """Foretell how many iterations lead to a gap, from pairs of iterations and gaps.
+
+    The gap is taken for a power of the iterations since half of them. Infinite if it does not
+    fall; nothing if no pair is that old.
+    """
+    now, gap = past[-1]
+    if gap <= target:
+        return 0.0
+    earlier = next((pair for pair in reversed(past) if 2 * pair[0] <= now), None)
+    if earlier is None:
+        return None
+    before, old_gap = earlier
+    if not 0 < gap < old_gap < math.inf:
+        return math.inf
+    exponent = math.log(old_gap / gap) / math.log(now / max(before, 0.5))
+    growth = math.log(gap / max(target, 1e-16)) / exponent
+    return now * math.expm1(min(growth, 50.0))

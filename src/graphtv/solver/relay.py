@@ -7,7 +7,6 @@ falls slowly, and forests take over from the point reached.
 
 from __future__ import annotations
 
-import math
 import time
 
 from graphtv import _core
@@ -15,6 +14,7 @@ from graphtv._validate import Floats
 from graphtv.preconditioner import Preconditioner, as_preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.descent import Descent
+from graphtv.solver.progress import iterations_ahead
 
 PATIENCE = 150
 """Forests take over when edges would need more further iterations than this."""
@@ -103,19 +103,11 @@ class Relay:
         return self._descent.dual_point()
 
     def _edges_are_slow(self) -> bool:
-        """Whether the gap, as a power of the iterations since half of them, falls too slowly."""
-        now, gap = self._past[-1]
-        if now < FIRST_DOUBT or gap <= self._goal:
+        """Whether edges would need too many further iterations, as far as that can be told."""
+        if self.iterations < FIRST_DOUBT:
             return False
-        earlier = next(((k, g) for k, g in reversed(self._past) if 2 * k <= now), None)
-        if earlier is None:
-            return False
-        before, old_gap = earlier
-        if not gap < old_gap < math.inf:
-            return True
-        exponent = math.log(old_gap / gap) / math.log(now / before)
-        ahead = math.log(gap / max(self._goal, 1e-16)) / exponent
-        return now * math.expm1(min(ahead, 50.0)) > PATIENCE
+        ahead = iterations_ahead(self._past, self._goal)
+        return ahead is not None and ahead > PATIENCE
 
     def _has_time(self) -> bool:
         """Whether forests would be ready before the deadline."""
