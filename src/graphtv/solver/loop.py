@@ -181,7 +181,7 @@ def _run(
     while status is None:
         status = progress.ended_early(engine.iterations)
         if status is None:
-            engine.advance()
+            engine.advance(progress.limits.max_iterations - engine.iterations)
         if status is not None or engine.is_final or progress.is_due(engine.iterations):
             is_news = progress.is_news(engine.iterations)
             candidate = None
@@ -195,10 +195,13 @@ def _run(
                 record.relative_gap <= tolerance or _is_to_be_kept(record, best)
             ):
                 candidate = _certify(problem, engine, n_threads)
+                # The method may have been too sure: its own values are only good to its precision.
+                record = progress.record(engine.iterations, engine.sweeps, *candidate[2:])
             elif candidate is None and polish.is_due(
                 record,
                 min(engine.pattern_gap, WITHIN * max(tolerance, engine.target)),
                 progress.ahead(tolerance),
+                engine.polish_price,
             ):
                 candidate = polish(engine, record.relative_gap)
             if candidate is not None and (
