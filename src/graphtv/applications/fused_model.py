@@ -1,0 +1,211 @@
+"""What a fused lasso minimises, for every λ: a loss and a sparsity term on a graph.
+
+    min_u Σ_i c_i g(u_i; f_i) + λ Σ_e ω_e |u_i - u_j| + Σ_i μ_i |u_i|
+
+Three ways lead to the answer with sparsity:
+
+- Squared loss, μ = m c for one number m (among them: no vertex weights, one μ). The solution is
+  that without sparsity, soft-thresholded at m (Friedman, Hastie, Höfling & Tibshirani 2007), and
+  the dual point is the same: C(f - u⁰) - Kᵀp = 0, and u⁰ - S(u⁰) ∈ m ∂|S(u⁰)|, while thresholding
+  keeps the order of u⁰, so that p still has the signs of K S(u⁰).
+- Poisson loss: u ≥ 0, so c (u - f log u) + μ u is the Poisson loss with weight c + μ and count
+  c f / (c + μ).
+- Anything else: G + μ|·| as one data term (`SparseLoss`), by PDHG.
+
+Whatever the way, the certificate is of the whole problem: primal and dual value with sparsity.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.special import expit
+
+from graphtv import _core
+from graphtv._validate import Floats, as_choice, as_real, as_weights
+from graphtv.applications._graph import scaled
+from graphtv.applications.sparse_loss import SparseLoss
+from graphtv.graph import Graph
+from graphtv.problem import Problem
+from graphtv.result import Result
+from graphtv.solver import solve
+from graphtv.solver.certificate import Certificate
+from graphtv.solver.loop import EXACT_GAP, _error_bound
+from graphtv.terms import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
+from graphtv.terms._arrays import from_core, spread
+
+LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
+
+Loss = SquaredLoss | AbsoluteLoss | HuberLoss | LogisticLoss | PoissonLoss
+
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+"""How far, relatively, the ratios μ/c may be apart to be taken for one."""
+
+
+class FusedModel:
+    """A loss and a sparsity term on a graph; `problem` and `solve` add λ."""
+
+    def __init__(self, graph: Graph, loss: Loss, sparsity: Any = 0.0) -> None:
+        self.graph, self.loss = graph, loss
+        given = as_weights(sparsity, "sparsity", np.shape(sparsity))
+        if given.shape not in ((), loss.shape[:1], loss.shape):
+            raise ValueError(
+                f"sparsity must be a number or have shape {loss.shape[:1]}, got {given.shape}"
+            )
+        self.sparsity = spread(given, loss.shape)
+        self.is_sparse = bool((given > 0.0).any())
+        self._threshold = self._common_ratio() if self.is_sparse else None
+        self._data: Any = loss  # of the whole problem
+        if self.is_sparse and isinstance(loss, PoissonLoss):
+            weights = loss.weights + self.sparsity
+            counts = loss.weights * loss.counts / np.where(weights > 0.0, weights, 1.0)
+            self._data = PoissonLoss(counts, weights)
+        elif self.is_sparse:
+            self._data = SparseLoss(loss, np.array(self.sparsity))  # type: ignore[arg-type]
+
+    @classmethod
+    def of(
+        cls, graph: Graph, signal: Any, weights: Any, loss: Any, delta: Any, sparsity: Any
+    ) -> FusedModel:
+        """Return the model of a user's arguments, checked."""
+        return cls(graph, make_loss(signal, weights, loss, delta), sparsity)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether flows lead to the exact answer."""
+        is_plain = not self.is_sparse or isinstance(self.loss, PoissonLoss)
+        return not isinstance(self.loss, AbsoluteLoss) and (
+            is_plain or self._threshold is not None
+        )
+
+    @property
+    def observed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Where there is data: a positive weight, and a label if the loss is logistic."""
+        there = np.asarray(self.loss.weights > 0.0)
+        if isinstance(self.loss, LogisticLoss):
+            there &= self.loss.labels != 0.0
+        return there
+
+    def problem(self, lam: float) -> Problem:
+        """Return the whole problem at λ."""
+        return Problem(scaled(self.graph, lam), self._data)
+
+    def solve(self, lam: float, **options: Any) -> Result:
+        """Return the certified solution at λ."""
+        problem = self.problem(lam)
+        if self._threshold is None:
+            return solve(problem, **options)
+        plain = solve(Problem(problem.graph, self.loss), **options)
+        result = _thresholded(plain, problem, self._threshold)
+        if plain.status == "optimal" and result.status != "optimal":  # rounding, at a tiny tol
+            better = solve(problem, **{**options, "warm_start": result})
+            result = better if better.gap < result.gap else result
+        return result
+
+    def without(self, held_out: Any) -> FusedModel:
+        """Return the model that knows nothing of the data at some vertices, nor shrinks them."""
+        keep = spread(np.where(held_out, 0.0, 1.0), self.loss.shape)
+        return FusedModel(
+            self.graph, _with_weights(self.loss, self.loss.weights * keep), self.sparsity * keep
+        )
+
+    def only(self, held_out: Any) -> Loss:
+        """Return the loss at some vertices alone."""
+        keep = spread(np.where(held_out, 1.0, 0.0), self.loss.shape)
+        return _with_weights(self.loss, self.loss.weights * keep)
+
+    def constants(self) -> Floats:
+        """Return the best u that is constant on every connected component."""
+        term = self.problem(1.0).term
+        if not isinstance(term, _core.SeparableTerm):
+            # Shrunk towards 0, as far as λ_max asks: where the plain constants are is near enough.
+            term = FusedModel(self.graph, self.loss).problem(1.0).term
+            assert isinstance(term, _core.SeparableTerm)
+        u = np.zeros(term.n_vertices * term.n_channels)
+        p = np.zeros(self.graph.n_edges * term.n_channels)
+        _core.polish(
+            term, self.graph.edges, self.graph.weights, p, 0.5, u, _core.Watch(float("inf"))
+        )
+        return from_core(u, self.loss.shape)
+
+    def slopes(self, u: Floats) -> Floats:
+        """Return the derivative of the loss at u, 0 where it jumps over 0."""
+        loss, c = self.loss, self.loss.weights
+        if isinstance(loss, LogisticLoss):
+            return np.asarray(-c * loss.labels * expit(-loss.labels * u))
+        if isinstance(loss, PoissonLoss):
+            return np.asarray(c * (1.0 - loss.counts / np.where(u > 0.0, u, 1.0)))
+        difference = u - loss.signal
+        if isinstance(loss, SquaredLoss):
+            return np.asarray(c * difference)
+        if isinstance(loss, HuberLoss):
+            return np.asarray(c * np.clip(difference, -loss.delta, loss.delta))
+        return np.asarray(c * np.sign(difference))
+
+    def _common_ratio(self) -> float | None:
+        """Return m where μ = m c for the squared loss, or None."""
+        if not isinstance(self.loss, SquaredLoss):
+            return None
+        c, mu = self.loss.weights, self.sparsity
+        m = float(mu.sum() / c.sum()) if c.any() else 0.0
+        fits = np.abs(mu - m * c) <= ROUNDING * np.maximum(mu, m * c)
+        return m if fits.all() else None
+
+
+def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> Loss:
+    """Return the data term that a user has named."""
+    name = as_choice(loss, "loss", LOSSES)
+    if weights is not None:
+        weights = as_weights(weights, "vertex_weights", np.shape(weights))
+        n = np.shape(signal)[:1]
+        if weights.shape not in ((), n, np.shape(signal)):
+            raise ValueError(
+                f"vertex_weights must be a number or have shape {n}, got shape {weights.shape}"
+            )
+    if name == "huber":
+        return HuberLoss(signal, as_real(delta, "delta", minimum=0.0, strict=True), weights)
+    if name == "absolute":
+        return AbsoluteLoss(signal, weights)
+    if name == "logistic":
+        return LogisticLoss(signal, weights)
+    return PoissonLoss(signal, weights) if name == "poisson" else SquaredLoss(signal, weights)
+
+
+def components(graph: Graph, kept: Any = None) -> tuple[int, Any]:
+    """Return the number of connected components and that of every vertex, over some edges."""
+    edges = graph.edges if kept is None else graph.edges[kept]
+    links = sparse.coo_array(
+        (np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])),
+        shape=(graph.n_vertices, graph.n_vertices),
+    )
+    count, labels = csgraph.connected_components(links, directed=False)
+    return int(count), labels
+
+
+def _with_weights(loss: Loss, weights: Any) -> Loss:
+    if isinstance(loss, HuberLoss):
+        return HuberLoss(loss.signal, loss.delta, weights)
+    return type(loss)(loss._data, weights)
+
+
+def _thresholded(result: Result, problem: Problem, threshold: float) -> Result:
+    """Return the result of the problem with sparsity, from that without."""
+    u = np.sign(result.u) * np.maximum(np.abs(result.u) - threshold, 0.0)
+    primal, dual = problem.primal(u), problem.dual(result.p)
+    certificate = Certificate(u.T.reshape(-1), result.p.T.reshape(-1), primal, dual)
+    status = result.status
+    if certificate.relative_gap > (result.tolerance or EXACT_GAP) and status == "optimal":
+        status = "stalled"
+    return dataclasses.replace(
+        result,
+        u=u,
+        primal=primal,
+        dual=dual,
+        status=status,
+        reason=f"{result.reason}; sparsity by a soft threshold at {threshold:g}",
+        error_bound=_error_bound(problem, certificate),
+    )
