@@ -100,4 +100,4 @@ def n_vertices_of(signal: Any) -> int:
     shape = np.shape(signal)
     if len(shape) not in (1, 2):
         raise ValueError(f"signal must have shape (n,) or (n, C), got {shape}")
-    return shape[0]
+    return int(shape[0])

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
-from scipy.special import expit
 
 from graphtv import _core
 from graphtv._validate import Floats, as_choice, as_real, as_weights
@@ -78,9 +77,7 @@ class FusedModel:
     def is_exact(self) -> bool:
         """Whether flows lead to the exact answer."""
         is_plain = not self.is_sparse or isinstance(self.loss, PoissonLoss)
-        return not isinstance(self.loss, AbsoluteLoss) and (
-            is_plain or self._threshold is not None
-        )
+        return not isinstance(self.loss, AbsoluteLoss) and (is_plain or self._threshold is not None)
 
     @property
     def observed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -136,6 +133,8 @@ class FusedModel:
         """Return the derivative of the loss at u, 0 where it jumps over 0."""
         loss, c = self.loss, self.loss.weights
         if isinstance(loss, LogisticLoss):
+            from scipy.special import expit
+
             return np.asarray(-c * loss.labels * expit(-loss.labels * u))
         if isinstance(loss, PoissonLoss):
             return np.asarray(c * (1.0 - loss.counts / np.where(u > 0.0, u, 1.0)))
