@@ -1,8 +1,9 @@
 """Cross-validation on a graph: vertices lose their data, and are predicted from the others.
 
 A vertex without data takes the value of the piece that it falls into, so nothing but a weight of 0
-is needed to hold it out. Folds are spread evenly: in the order of Cuthill and McKee, which keeps
-neighbours near each other, every run of K vertices has one of each fold.
+is needed to hold it out; where several values would do, `Medians` settles it. Folds are spread
+evenly: in the order of Cuthill and McKee, which keeps neighbours near each other, every run of K
+vertices has one of each fold.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from scipy.sparse import csgraph
 
 from graphtv._validate import Floats, as_array, as_count, brief
 from graphtv.applications.fused_model import FusedModel, components
+from graphtv.applications.medians import Medians
 from graphtv.graph import Graph
 from graphtv.terms import LogisticLoss
 
@@ -90,8 +92,9 @@ def cross_validate(
         held_out = folds == number
         training, test = model.without(held_out), model.only(held_out)
         total = float(test.weights.sum())
+        medians = Medians(model.graph, ~training.observed.reshape(len(folds), -1).all(axis=1))
         for k, (_, result) in enumerate(solutions(training, lambdas, options)):
-            errors[row, -1 - k] = test.value(result.u) / total
+            errors[row, -1 - k] = test.value(medians.settle(result.u)) / total
         if verbose:
             best = int(np.argmin(errors[row]))
             print(
