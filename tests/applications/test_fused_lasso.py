@@ -113,6 +113,26 @@ def test_soft_threshold_of_the_solution_without_sparsity(seed, lam, mu):
     assert np.abs(result.p).max() <= 1
 
 
+@given(st.integers(0, 10_000), st.floats(0.02, 2.0), st.floats(0.02, 2.0))
+@settings(max_examples=60)
+def test_both_sides_of_0_meet_exactly(seed, lam, scale):
+    rng = np.random.default_rng(seed)
+    graph, f = graph_of(seed % 5), rng.normal(size=N) + rng.normal()
+    c, mu = rng.uniform(0.2, 3.0, N), scale * rng.uniform(0.1, 1.0, N)
+    model = FusedModel.of(graph, f, c, "squared", 1.0, mu)
+    assert model.is_exact
+    result = model.solve(lam, tol=0)
+    assert "both sides" in result.reason
+    assert result.relative_gap <= 1e-12
+    # Stationarity, from the formulas alone: c (f - u) - Kᵀp is in μ ∂|u|.
+    force = c * (f - result.u) - lam * graph.gradient().T @ result.p
+    moving = result.u != 0
+    assert (np.abs(force) <= mu + 1e-5).all()
+    assert force[moving] == pytest.approx((mu * np.sign(result.u))[moving], abs=1e-5)
+    other = solve(model.problem(lam), tol=1e-7)  # by PDHG, from the same data term
+    assert other.dual - 1e-9 <= result.primal <= other.primal + 1e-9
+
+
 @given(
     st.sampled_from(["squared", "absolute", "huber", "logistic"]),
     st.integers(0, 10_000),
@@ -262,11 +282,15 @@ def test_constants_and_slopes_of_every_loss():
     rng = np.random.default_rng(5)
     for loss in LOSSES:
         graph, f = graph_of(), signal_of(loss, rng)
-        model = FusedModel.of(graph, f, rng.uniform(0.5, 2.0, N), loss, 0.7, 0.0)
-        m = model.constants()
-        assert np.ptp(m) == 0
-        for shift in (-1e-3, 1e-3):
-            assert model.loss.value(m + shift) >= model.loss.value(m) - 1e-12
+        for mu in (0.0, 0.1, 0.4, 5.0):
+            model = FusedModel.of(graph, f, rng.uniform(0.5, 2.0, N), loss, 0.7, mu)
+            m, value = model.constants(), model.problem(1.0).data.value
+            for label in range(components(graph)[0]):
+                here = components(graph)[1] == label
+                assert np.ptp(m[here]) == 0
+                for shift in (-1e-3, 1e-3):
+                    if loss != "poisson" or m[here][0] + shift >= 0:
+                        assert value(m + shift * here) >= value(m) - 1e-12
         u = np.abs(rng.normal(size=N)) + 0.1
         ahead, behind = u + 1e-6, u - 1e-6
         for i in range(N):

@@ -20,7 +20,7 @@ from graphtv import (
     grid_graph,
 )
 from graphtv.applications.cross_validation import as_folds, spread_folds
-from graphtv.applications.fused_lasso_path import degrees_of_freedom, fused_components
+from graphtv.applications.degrees_of_freedom import degrees_of_freedom, fused_components
 from graphtv.applications.fused_model import LOSSES, FusedModel
 from graphtv.applications.lambda_max import lambda_max
 from graphtv.applications.medians import Medians
@@ -81,16 +81,22 @@ def test_lambda_max_against_all_cuts():
         assert lambda_max(model) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("loss", ["absolute", "squared"])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_lambda_max_is_a_bound_for_the_absolute_loss_and_with_sparsity(loss):
     rng = np.random.default_rng(3)
     graph = grid_graph((6, 6))
-    for sparsity in (0.0, 0.2):
-        f = rng.normal(size=36) + 1.0
-        model = FusedModel.of(graph, f, None, loss, 1.0, sparsity)
-        result = model.solve(lambda_max(model) * (1 + 1e-6), tol=1e-9)
-        flat = fused_lasso(graph, f, lam=1e3, loss=loss, sparsity=sparsity, tol=1e-9)
-        assert result.primal == pytest.approx(flat.primal, rel=1e-6)
+    for sparsity in (0.0, 0.2, rng.uniform(0.1, 0.9, 36), 2.0):
+        f = signal_of(loss, rng, 36) + (loss in ("squared", "absolute", "huber"))
+        model = FusedModel.of(graph, f, rng.uniform(0.5, 2.0, 36), loss, 0.7, sparsity)
+        least = lambda_max(model)
+        result = model.solve(least * (1 + 1e-6), tol=1e-9)
+        constants = model.constants()
+        assert np.ptp(constants) == 0
+        value = model.problem(1.0).data.value(constants)
+        assert result.dual <= value + 1e-9 * abs(value)
+        assert result.primal == pytest.approx(value, rel=1e-7)
+        if loss != "absolute" and constants[0] != 0:  # and then it is the least
+            assert model.solve(0.9 * least, tol=1e-9).primal < value * (1 - np.sign(value) * 1e-7)
 
 
 def test_constant_data_have_a_path_of_one_piece():

@@ -69,8 +69,12 @@ def fused_lasso(
     -----
     With sparsity and the squared loss, where μ is proportional to the vertex weights (no weights
     and one μ, as a rule), the answer is the one without sparsity, soft-thresholded [2]_, and as
-    exact. So it is for the Poisson loss. Other losses with sparsity are solved by PDHG; there ask
-    for a `tol` of 1e-6 or so, not for 0.
+    exact. It is exact too where all vertex weights and all μ are positive, and for the Poisson
+    loss. Other losses with sparsity are solved by PDHG; there ask for a `tol` of 1e-6 or so, not
+    for 0.
+
+    Where a vertex has no data, every value between some of its neighbours' may be optimal; `u` has
+    one of them.
 
     References
     ----------

@@ -22,10 +22,10 @@ except ImportError as error:
 
 from graphtv._validate import Floats, as_count, as_real, as_weights, brief
 from graphtv.applications._graph import to_graph
+from graphtv.applications.degrees_of_freedom import fused_components
 from graphtv.applications.fused_lasso_path import (
     CRITERIA,
     FusedLassoPath,
-    fused_components,
     fused_lasso_path,
 )
 from graphtv.graph import Graph

@@ -2,7 +2,7 @@
 
     min_u Σ_i c_i g(u_i; f_i) + λ Σ_e ω_e |u_i - u_j| + Σ_i μ_i |u_i|
 
-Three ways lead to the answer with sparsity:
+Four ways lead to the answer with sparsity:
 
 - Squared loss, μ = m c for one number m (among them: no vertex weights, one μ). The solution is
   that without sparsity, soft-thresholded at m (Friedman, Hastie, Höfling & Tibshirani 2007), and
@@ -10,6 +10,7 @@ Three ways lead to the answer with sparsity:
   keeps the order of u⁰, so that p still has the signs of K S(u⁰).
 - Poisson loss: u ≥ 0, so c (u - f log u) + μ u is the Poisson loss with weight c + μ and count
   c f / (c + μ).
+- Squared loss, c > 0 and μ > 0 otherwise: two sides and the middle (`split_at_zero`).
 - Anything else: G + μ|·| as one data term (`SparseLoss`), by PDHG.
 
 Whatever the way, the certificate is of the whole problem: primal and dual value with sparsity.
@@ -28,14 +29,15 @@ from graphtv import _core
 from graphtv._validate import Floats, as_choice, as_real, as_weights
 from graphtv.applications._graph import scaled
 from graphtv.applications.sparse_loss import SparseLoss
+from graphtv.applications.sparse_squares import split_at_zero
 from graphtv.graph import Graph
 from graphtv.problem import Problem
-from graphtv.result import Result
+from graphtv.result import Result, Status
 from graphtv.solver import solve
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.loop import EXACT_GAP, _error_bound
 from graphtv.terms import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
-from graphtv.terms._arrays import from_core, spread
+from graphtv.terms._arrays import from_core, spread, to_core
 
 LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
 
@@ -43,6 +45,9 @@ Loss = SquaredLoss | AbsoluteLoss | HuberLoss | LogisticLoss | PoissonLoss
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 """How far, relatively, the ratios μ/c may be apart to be taken for one."""
+
+BISECTIONS = 100
+"""Halvings of a range: more than there are bits."""
 
 
 class FusedModel:
@@ -77,7 +82,8 @@ class FusedModel:
     def is_exact(self) -> bool:
         """Whether flows lead to the exact answer."""
         is_plain = not self.is_sparse or isinstance(self.loss, PoissonLoss)
-        return not isinstance(self.loss, AbsoluteLoss) and (is_plain or self._threshold is not None)
+        is_split = self._threshold is not None or self._can_split
+        return not isinstance(self.loss, AbsoluteLoss) and (is_plain or is_split)
 
     @property
     def observed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -94,11 +100,18 @@ class FusedModel:
     def solve(self, lam: float, **options: Any) -> Result:
         """Return the certified solution at λ."""
         problem = self.problem(lam)
-        if self._threshold is None:
+        if self._threshold is not None:
+            plain = solve(Problem(problem.graph, self.loss), **options)
+            u = np.sign(plain.u) * np.maximum(np.abs(plain.u) - self._threshold, 0.0)
+            how = f"a soft threshold at {self._threshold:g}"
+            result = _certified(problem, u, plain.p, [plain], how, options)
+        elif self._can_split and "method" not in options:
+            assert isinstance(self.loss, SquaredLoss)
+            split = split_at_zero(problem.graph, self.loss, np.array(self.sparsity), options)
+            result = _certified(problem, *split, "both sides of 0", options)
+        else:
             return solve(problem, **options)
-        plain = solve(Problem(problem.graph, self.loss), **options)
-        result = _thresholded(plain, problem, self._threshold)
-        if plain.status == "optimal" and result.status != "optimal":  # rounding, at a tiny tol
+        if result.status == "stalled":  # rounding, at a tiny tolerance
             better = solve(problem, **{**options, "warm_start": result})
             result = better if better.gap < result.gap else result
         return result
@@ -116,18 +129,43 @@ class FusedModel:
         return _with_weights(self.loss, self.loss.weights * keep)
 
     def constants(self) -> Floats:
-        """Return the best u that is constant on every connected component."""
+        """Return the best u that is constant on every connected component, without variation."""
+        if self.is_sparse and not isinstance(self.loss, PoissonLoss):
+            return self._shrunk_constants()
         term = self.problem(1.0).term
-        if not isinstance(term, _core.SeparableTerm):
-            # Shrunk towards 0, as far as λ_max asks: where the plain constants are is near enough.
-            term = FusedModel(self.graph, self.loss).problem(1.0).term
-            assert isinstance(term, _core.SeparableTerm)
+        assert isinstance(term, _core.SeparableTerm)
         u = np.zeros(term.n_vertices * term.n_channels)
         p = np.zeros(self.graph.n_edges * term.n_channels)
-        _core.polish(
-            term, self.graph.edges, self.graph.weights, p, 0.5, u, _core.Watch(float("inf"))
-        )
+        watch = _core.Watch(float("inf"))
+        _core.polish(term, self.graph.edges, self.graph.weights, p, 0.5, u, watch)
         return from_core(u, self.loss.shape)
+
+    def _shrunk_constants(self) -> Floats:
+        """Return the same with sparsity, by bisection of the sums of slopes.
+
+        It is 0 where the slopes at 0 sum to no more than μ, and otherwise on the side they fall to.
+        """
+        n, component = components(self.graph)
+        shape, columns = self.loss.shape, (self.graph.n_vertices, -1)
+
+        def sums(values: Any) -> Any:
+            return np.stack([np.bincount(component, v, n) for v in values.reshape(columns).T], 1)
+
+        def total(m: Any) -> Any:
+            return sums(self.slopes(m[component].reshape(shape)))
+
+        pull = sums(np.array(self.sparsity))
+        at_zero = total(np.zeros_like(pull))
+        moves = np.abs(at_zero) > pull
+        side = np.where(moves, -np.sign(at_zero), 0.0)
+        near, far = np.zeros_like(pull), side.copy()
+        while (rising := moves & (side * total(far) + pull < 0.0)).any():
+            near, far = np.where(rising, far, near), np.where(rising, 2.0 * far, far)
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (near + far)
+            before = side * total(middle) + pull < 0.0
+            near, far = np.where(before, middle, near), np.where(before, far, middle)
+        return np.asarray(far[component].reshape(shape))
 
     def slopes(self, u: Floats) -> Floats:
         """Return the derivative of the loss at u, 0 where it jumps over 0."""
@@ -137,13 +175,20 @@ class FusedModel:
 
             return np.asarray(-c * loss.labels * expit(-loss.labels * u))
         if isinstance(loss, PoissonLoss):
-            return np.asarray(c * (1.0 - loss.counts / np.where(u > 0.0, u, 1.0)))
+            # At the end of the domain every slope up to c will do, 0 among them.
+            return np.where(u > 0.0, c * (1.0 - loss.counts / np.where(u > 0.0, u, 1.0)), 0.0)
         difference = u - loss.signal
         if isinstance(loss, SquaredLoss):
             return np.asarray(c * difference)
         if isinstance(loss, HuberLoss):
             return np.asarray(c * np.clip(difference, -loss.delta, loss.delta))
         return np.asarray(c * np.sign(difference))
+
+    @property
+    def _can_split(self) -> bool:
+        """Whether `split_at_zero` applies."""
+        is_positive = (self.loss.weights > 0.0).all() and (self.sparsity > 0.0).all()
+        return self.is_sparse and isinstance(self.loss, SquaredLoss) and bool(is_positive)
 
     def _common_ratio(self) -> float | None:
         """Return m where μ = m c for the squared loss, or None."""
@@ -191,20 +236,28 @@ def _with_weights(loss: Loss, weights: Any) -> Loss:
     return type(loss)(loss._data, weights)
 
 
-def _thresholded(result: Result, problem: Problem, threshold: float) -> Result:
-    """Return the result of the problem with sparsity, from that without."""
-    u = np.sign(result.u) * np.maximum(np.abs(result.u) - threshold, 0.0)
-    primal, dual = problem.primal(u), problem.dual(result.p)
-    certificate = Certificate(u.T.reshape(-1), result.p.T.reshape(-1), primal, dual)
-    status = result.status
-    if certificate.relative_gap > (result.tolerance or EXACT_GAP) and status == "optimal":
-        status = "stalled"
+def _certified(
+    problem: Problem, u: Floats, p: Floats, runs: list[Result], how: str, options: dict[str, Any]
+) -> Result:
+    """Return the result of the problem with sparsity, from the points that other runs led to."""
+    certificate = Certificate(to_core(u), to_core(p), problem.primal(u), problem.dual(p))
+    tolerance = float(options.get("tol", runs[0].tolerance))
+    ends = [run.status for run in runs if run.status not in ("optimal", "stalled")]
+    status: Status = ends[0] if ends else "stalled"
+    if certificate.relative_gap <= (tolerance or EXACT_GAP):
+        status = "optimal"
     return dataclasses.replace(
-        result,
+        runs[0],
         u=u,
-        primal=primal,
-        dual=dual,
+        p=p,
+        primal=certificate.primal,
+        dual=certificate.dual,
         status=status,
-        reason=f"{result.reason}; sparsity by a soft threshold at {threshold:g}",
+        tolerance=tolerance,
+        reason=f"{runs[0].reason}; sparsity by {how}",
+        iterations=sum(run.iterations for run in runs),
+        sweeps=sum(run.sweeps for run in runs),
+        setup_time=sum(run.setup_time for run in runs),
+        solve_time=sum(run.solve_time for run in runs),
         error_bound=_error_bound(problem, certificate),
     )

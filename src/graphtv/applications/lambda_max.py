@@ -36,15 +36,20 @@ NEGLIGIBLE = 1e-10
 def lambda_max(model: FusedModel, **options: Any) -> float:
     """Return the least λ at which the solution is constant on every component.
 
-    For the absolute loss, whose slopes at the data are a choice, and with sparsity, it is an upper
-    bound of that. It is 0 where constants fit the data.
+    For the absolute loss, whose slopes at the data are a choice, it is an upper bound of that, and
+    so it is with sparsity where constants are 0. It is 0 where constants fit the data.
     """
     graph = model.graph
     _, component = components(graph)
     constants = model.constants()
     slopes = model.slopes(constants)
+    free = np.zeros(slopes.shape)  # how far slopes may be moved up or down
     if isinstance(model.loss, AbsoluteLoss):
-        slopes = _balanced(slopes, model.loss.weights * (model.loss.signal == constants), component)
+        free += model.loss.weights * np.isclose(model.loss.signal, constants, rtol=1e-12, atol=0.0)
+    if model.is_sparse:
+        slopes = slopes + model.sparsity * np.sign(constants)
+        free += model.sparsity * (constants == 0.0)
+    slopes = _balanced(slopes, free, component)
     largest = float(np.abs(slopes).max(initial=0.0))
     found = 0.0
     for r in np.reshape(-slopes, (graph.n_vertices, -1)).T:
@@ -61,6 +66,8 @@ def _largest_ratio(graph: Graph, r: Floats, component: Any, options: dict[str, A
     for _ in range(MAX_STEPS):
         problem = Problem(scaled(graph, lam), SquaredLoss(r))
         start = solve(problem, **{**options, "tol": 0.0, "warm_start": start})
+        if start.status == "interrupted":
+            raise KeyboardInterrupt
         better = _best_level_set(graph, r, start.u, component)
         if better <= lam * (1.0 + 1e-12):
             break
