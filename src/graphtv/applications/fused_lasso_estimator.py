@@ -57,7 +57,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     bandwidth : float, default=None
         Length of the kernel that weighs the edges (see `knn_graph`); ``math.inf`` for weights 1.
     sparsity : float or array_like, default=0.0
-        μ ≥ 0: pulls values to 0.
+        μ ≥ 0: pulls values to 0. With a `graph` also one number per vertex.
     loss : {'squared', 'absolute', 'huber', 'logistic', 'poisson'}, default='squared'
         g; for ``logistic`` y is -1 or 1, and what is predicted is the logarithm of the odds.
     delta : float, default=1.0

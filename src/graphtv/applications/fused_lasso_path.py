@@ -224,7 +224,7 @@ def fused_lasso_path(
     λ_max is exact for smooth losses, but an upper bound where sparsity takes everything to 0, and
     for the absolute loss. The path is solved
     from small to large λ, each from the flow λp of the one before. All results are kept, with u
-    and p: L (n + m) numbers.
+    and p: L (n + m) numbers. Ctrl-C, or a callback that returns True, raises KeyboardInterrupt.
 
     With the squared loss the deviance is RSS / σ², as in scikit-learn's ``LassoLarsIC``. For the
     absolute loss it is that of Laplace's distribution with the same variance, for the Huber loss
