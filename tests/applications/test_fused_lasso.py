@@ -119,6 +119,8 @@ def test_both_sides_of_0_meet_exactly(seed, lam, scale):
     rng = np.random.default_rng(seed)
     graph, f = graph_of(seed % 5), rng.normal(size=N) + rng.normal()
     c, mu = rng.uniform(0.2, 3.0, N), scale * rng.uniform(0.1, 1.0, N)
+    if seed % 2:
+        c[rng.permutation(N)[:5]] = 0.0  # and some vertices have no data
     model = FusedModel.of(graph, f, c, "squared", 1.0, mu)
     assert model.is_exact
     result = model.solve(lam, tol=0)

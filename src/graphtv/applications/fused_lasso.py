@@ -69,9 +69,9 @@ def fused_lasso(
     -----
     With sparsity and the squared loss, where μ is proportional to the vertex weights (no weights
     and one μ, as a rule), the answer is the one without sparsity, soft-thresholded [2]_, and as
-    exact. It is exact too where all vertex weights and all μ are positive, and for the Poisson
-    loss. Other losses with sparsity are solved by PDHG; there ask for a `tol` of 1e-6 or so, not
-    for 0. The history of an exact result with sparsity is that of its first run, without.
+    exact. It is exact too where all μ are positive, and for the Poisson loss. Other losses with
+    sparsity are solved by PDHG; there ask for a `tol` of 1e-6 or so, not for 0. The history of an
+    exact result with sparsity is that of its first run, without.
 
     Where a vertex has no data, every value between some of its neighbours' may be optimal; `u` has
     one of them.

@@ -10,7 +10,7 @@ Four ways lead to the answer with sparsity:
   keeps the order of u⁰, so that p still has the signs of K S(u⁰).
 - Poisson loss: u ≥ 0, so c (u - f log u) + μ u is the Poisson loss with weight c + μ and count
   c f / (c + μ).
-- Squared loss, c > 0 and μ > 0 otherwise: two sides and the middle (`split_at_zero`).
+- Squared loss and μ > 0 otherwise: two sides and the middle (`split_at_zero`).
 - Anything else: G + μ|·| as one data term (`SparseLoss`), by PDHG.
 
 Whatever the way, the certificate is of the whole problem: primal and dual value with sparsity.
@@ -117,11 +117,13 @@ class FusedModel:
         return result
 
     def without(self, held_out: Any) -> FusedModel:
-        """Return the model that knows nothing of the data at some vertices, nor shrinks them."""
+        """Return the model that knows nothing of the data at some vertices.
+
+        Where sparsity is a threshold, it stays one: it is 0 there.
+        """
         keep = spread(np.where(held_out, 0.0, 1.0), self.loss.shape)
-        return FusedModel(
-            self.graph, _with_weights(self.loss, self.loss.weights * keep), self.sparsity * keep
-        )
+        sparsity = self.sparsity if self._threshold is None else self.sparsity * keep
+        return FusedModel(self.graph, _with_weights(self.loss, self.loss.weights * keep), sparsity)
 
     def only(self, held_out: Any) -> Loss:
         """Return the loss at some vertices alone."""
@@ -187,8 +189,7 @@ class FusedModel:
     @property
     def _can_split(self) -> bool:
         """Whether `split_at_zero` applies."""
-        is_positive = (self.loss.weights > 0.0).all() and (self.sparsity > 0.0).all()
-        return self.is_sparse and isinstance(self.loss, SquaredLoss) and bool(is_positive)
+        return isinstance(self.loss, SquaredLoss) and bool((self.sparsity > 0.0).all())
 
     def _common_ratio(self) -> float | None:
         """Return m where μ = m c for the squared loss, or None."""
