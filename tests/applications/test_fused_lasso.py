@@ -168,6 +168,21 @@ def test_labels_of_one_kind_have_a_solution_with_sparsity():
     assert result.u == pytest.approx(np.full(5, np.log(3.0)), abs=1e-3)  # c (1 - σ(u)) = μ
 
 
+def test_nothing_and_next_to_nothing():
+    none = Graph(0, np.empty((0, 2), dtype=int))
+    assert fused_lasso(none, np.empty(0), sparsity=0.1, tol=0).u.shape == (0,)
+    blind = fused_lasso(grid_graph((4,)), np.arange(4.0), vertex_weights=0.0, sparsity=0.3, tol=0)
+    assert blind.u.tolist() == [0.0] * 4
+    one = fused_lasso(grid_graph((4,)), np.arange(4.0), vertex_weights=[0, 0, 0, 1], sparsity=0.3)
+    assert one.u == pytest.approx(np.full(4, 1.8), abs=1e-3)  # 3 - 4 · 0.3
+    weights = np.linspace(0.1, 2.0, 1600)
+    late = fused_lasso(
+        grid_graph((40, 40)), np.sin(weights * 99), vertex_weights=weights, sparsity=1, time_limit=0
+    )
+    assert late.status == "time_limit"
+    assert late.dual <= late.primal
+
+
 def test_graphs_in_every_form():
     rng = np.random.default_rng(0)
     graph, f = graph_of(), rng.normal(size=N)

@@ -189,7 +189,8 @@ class FusedModel:
     @property
     def _can_split(self) -> bool:
         """Whether `split_at_zero` applies."""
-        return isinstance(self.loss, SquaredLoss) and bool((self.sparsity > 0.0).all())
+        is_squared = self.is_sparse and isinstance(self.loss, SquaredLoss)
+        return is_squared and bool((self.sparsity > 0.0).all())
 
     def _common_ratio(self) -> float | None:
         """Return m where μ = m c for the squared loss, or None."""
