@@ -7,6 +7,8 @@ trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose
 """
 
 from graphtv import gallery
+from graphtv.applications.denoising import denoise_tv
+from graphtv.applications.noise import estimate_noise, suggest_weight
 from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.exact import tv_chain, tv_forest
@@ -48,11 +50,14 @@ __all__ = [
     "TotalVariation",
     "condition_number",
     "decompose",
+    "denoise_tv",
+    "estimate_noise",
     "gallery",
     "grid_graph",
     "knn_graph",
     "recognize_grid",
     "solve",
+    "suggest_weight",
     "tv_chain",
     "tv_forest",
 ]
