@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 from graphtv._validate import Floats, as_array, as_count, describe, first_index
 
 
-@dataclass(frozen=True, eq=False)
-class Image:
-    """An image taken apart.
+@dataclass(frozen=True)
+class Frame:
+    """What makes an image of numbers: where they go, and of which type they are.
 
     Attributes
     ----------
-    signal : ndarray of float64, shape (n,) or (n, C)
-        The pixels in row-major order, 0 where unknown. It may be the caller's own memory.
-    known : ndarray of bool of the same shape, or None
-        Where there is data; None means everywhere.
     shape : tuple of int
         Lengths of the spatial axes.
     channel_axis : int or None
@@ -30,8 +26,6 @@ class Image:
         Type of the image to return: float32 or float64.
     """
 
-    signal: Floats
-    known: NDArray[np.bool_] | None
     shape: tuple[int, ...]
     channel_axis: int | None
     dtype: np.dtype[Any]
@@ -44,6 +38,30 @@ class Image:
             pixels = np.moveaxis(u.reshape(*self.shape, -1), -1, self.channel_axis)
         image = np.asarray(pixels, self.dtype, order="C")
         return image.copy() if copy and np.may_share_memory(image, u) else image
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """An image taken apart.
+
+    Attributes
+    ----------
+    signal : ndarray of float64, shape (n,) or (n, C)
+        The pixels in row-major order, 0 where unknown. It may be the caller's own memory.
+    known : ndarray of bool of the same shape, or None
+        Where there is data; None means everywhere.
+    frame : Frame
+        How to make an image of them again.
+    """
+
+    signal: Floats
+    known: NDArray[np.bool_] | None
+    frame: Frame
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the spatial axes."""
+        return self.frame.shape
 
 
 def as_image(image: Any, name: str, mask: Any = None, channel_axis: Any = None) -> Image:
@@ -68,7 +86,7 @@ def as_image(image: Any, name: str, mask: Any = None, channel_axis: Any = None) 
         known = _to_rows(known, axis)
         _check_some_known(known, name)
         signal = np.where(known, signal, 0.0)
-    return Image(signal, known, shape, axis, _float_type(array.dtype))
+    return Image(signal, known, Frame(shape, axis, _float_type(array.dtype)))
 
 
 def _without_mask(image: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
@@ -125,7 +143,9 @@ def _check_finite(
     finite = np.isfinite(array)
     if finite.all():
         return known
-    infinite = np.logical_and(np.isinf(array), True if known is None else known)
+    infinite = np.isinf(array)
+    if known is not None:
+        infinite &= known
     if infinite.any():
         where = first_index(infinite)
         raise ValueError(
@@ -138,10 +158,10 @@ def _check_finite(
 def _check_some_known(known: NDArray[np.bool_], name: str) -> None:
     if known.ndim == 1 and not known.any():
         raise ValueError(f"{name} must have a known pixel, got none")
-    if known.ndim == 2 and not known.any(axis=0).all():
-        (channel,) = first_index(~known.any(axis=0))
+    empty = np.flatnonzero(~known.reshape(len(known), -1).any(axis=0))
+    if empty.size:
         raise ValueError(
-            f"{name} must have a known pixel in every channel, got none in channel {channel}"
+            f"{name} must have a known pixel in every channel, got none in channel {empty[0]}"
         )
 
 

@@ -165,22 +165,24 @@ def denoise_tv(
     is_result_wanted = as_flag(return_result, "return_result")
     make_loss = _as_loss(loss)
     given = as_image(image, "image", mask, channel_axis)
+    frame = given.frame
     if isinstance(weight, str) and weight == "auto":
         if make_loss is not SquaredLoss or not isinstance(penalty, TotalVariation):
             raise ValueError(
                 "weight must not be 'auto' unless the loss is squared and the penalty total"
                 f" variation, got loss={loss!r}, penalty={penalty!r}"
             )
-        unit = pixel_graph(given.shape, 1.0, spacing, connectivity)
+        unit = pixel_graph(frame.shape, 1.0, spacing, connectivity)
         graph, solve_options = _with_suggested_weight(given, unit, solve_options)
     else:
-        graph = pixel_graph(given.shape, weight, spacing, connectivity)
+        graph = pixel_graph(frame.shape, weight, spacing, connectivity)
     problem = Problem(graph, make_loss(given.signal, weights=given.known), penalty)
+    del given  # the problem has copies; volumes are large
     result = solve(problem, **solve_options)
     if not is_result_wanted:
         _warn_if_early(result)
-        return given.restore(result.u)
-    return given.restore(result.u, copy=True), result
+        return frame.restore(result.u)
+    return frame.restore(result.u, copy=True), result
 
 
 def _as_loss(loss: Any) -> Loss:

@@ -176,6 +176,10 @@ def suggest_weight(
     else:
         if spacing is not None:
             raise ValueError(f"spacing must be None for a signal on a graph, got {spacing!r}")
+        if connectivity != 1:
+            raise ValueError(
+                f"connectivity must be 1 for a signal on a graph, got {connectivity!r}"
+            )
         known_graph = unit
     levels = _noise_levels(image, known_graph) if sigma is None else _as_sigma(sigma, image)
     return weight_for(
