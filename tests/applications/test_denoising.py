@@ -203,6 +203,12 @@ def test_unknown_pixels_are_without_weight(image, weight, data):
     assert problem.primal(denoised.ravel()) == pytest.approx(solve(problem, tol=0).primal, abs=1e-9)
 
 
+def test_mask_that_hides_nothing_changes_nothing():
+    noisy = noisy_image((20, 20))
+    known = np.ones(noisy.shape, bool)
+    np.testing.assert_array_equal(denoise_tv(noisy, mask=known), denoise_tv(noisy))
+
+
 def test_nan_does_not_spread():
     noisy = noisy_image((30, 30))
     expected = denoise_tv(noisy)

@@ -82,10 +82,12 @@ def as_image(image: Any, name: str, mask: Any = None, channel_axis: Any = None) 
         known = _meet(known, _as_mask(mask, name, array.shape, shape, axis))
     known = _check_finite(array, name, known)
     signal = _to_rows(_as_float64(array), axis)
-    if known is not None:
+    if known is not None and not known.all():
         known = _to_rows(known, axis)
         _check_some_known(known, name)
         signal = np.where(known, signal, 0.0)
+    else:
+        known = None
     return Image(signal, known, Frame(shape, axis, _float_type(array.dtype)))
 
 

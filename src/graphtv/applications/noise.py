@@ -34,7 +34,16 @@ from numpy.typing import NDArray
 from scipy import ndimage, sparse
 from scipy.sparse.csgraph import connected_components
 
-from graphtv._validate import Floats, as_choice, as_flag, as_floats, as_real, describe, first_index
+from graphtv._validate import (
+    Floats,
+    as_array,
+    as_choice,
+    as_flag,
+    as_floats,
+    as_real,
+    describe,
+    first_index,
+)
 from graphtv.applications._image import Image, as_image
 from graphtv.applications._pixel_graph import pixel_graph
 from graphtv.graph import Graph, as_graph
@@ -345,13 +354,13 @@ def _as_data(
     n = as_graph(graph).n_vertices
     if channel_axis is not None:
         raise ValueError(f"channel_axis must be None for a signal on a graph, got {channel_axis!r}")
-    shape = np.shape(data)
-    if len(shape) not in (1, 2) or shape[0] != n:
-        raise ValueError(f"data must have shape ({n},) or ({n}, C), got {shape}")
     # Numbers on a graph are measurements, not grey values: integers are not scaled.
-    signal = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+    signal = data if isinstance(data, np.ma.MaskedArray) else as_array(data, "data")
     if signal.dtype.kind in "bui":
         signal = signal.astype(np.float64)
+    shape = signal.shape
+    if len(shape) not in (1, 2) or shape[0] != n:
+        raise ValueError(f"data must have shape ({n},) or ({n}, C), got {shape}")
     return as_image(signal, "data", mask, 1 if len(shape) == 2 else None), graph
 
 
