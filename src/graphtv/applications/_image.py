@@ -189,3 +189,8 @@ def _to_rows(pixels: NDArray[Any], axis: int | None) -> NDArray[Any]:
         return pixels.reshape(-1)
     moved = np.moveaxis(pixels, axis, -1)
     return moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
+
+
+def columns(values: NDArray[Any]) -> NDArray[Any]:
+    """Return (n,) as (n, 1), and (n, C) as it is."""
+    return values.reshape(len(values), -1)

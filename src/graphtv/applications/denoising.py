@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from graphtv._validate import as_flag, as_real
 from graphtv.applications._image import Image, as_image
 from graphtv.applications._pixel_graph import pixel_graph
-from graphtv.applications.noise import noise_levels, weight_for
+from graphtv.applications._risk import weight_for
+from graphtv.applications.noise import noise_levels
 from graphtv.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result
