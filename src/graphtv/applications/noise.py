@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from graphtv._validate import (
     Floats,
@@ -234,6 +233,8 @@ def _noise_of_pixels(
     signal: Floats, known: NDArray[np.bool_] | None, shape: tuple[int, ...]
 ) -> float | None:
     """Return σ by the filters, or None where too many windows meet unknown pixels."""
+    from scipy import ndimage  # slow to import, and needed here alone
+
     lengths = tuple(n for n in shape if n > 1)
     if not lengths or min(lengths) < 3:
         return None
