@@ -10,8 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphtv import datasets, gallery
+from graphtv.applications.denoising import denoise_tv
 from graphtv.applications.fused_lasso import fused_lasso
 from graphtv.applications.fused_lasso_path import FusedLassoPath, fused_lasso_path
+from graphtv.applications.noise import estimate_noise, suggest_weight
 from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.exact import tv_chain, tv_forest
@@ -59,6 +61,8 @@ __all__ = [
     "condition_number",
     "datasets",
     "decompose",
+    "denoise_tv",
+    "estimate_noise",
     "fused_lasso",
     "fused_lasso_path",
     "gallery",
@@ -66,6 +70,7 @@ __all__ = [
     "knn_graph",
     "recognize_grid",
     "solve",
+    "suggest_weight",
     "tv_chain",
     "tv_forest",
 ]
