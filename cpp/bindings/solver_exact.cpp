@@ -56,25 +56,24 @@ void bind_exact(nb::module_& m) {
             nb::arg("watch") = nb::none(), nb::keep_alive<1, 4>())
         .def(
             "solve",
-            [](ExactFinish& self, const SmoothTerm& term, std::size_t channel, const InPlace& x,
+            [](ExactFinish& self, const SmoothTerm& term, std::size_t channel, const InPlace& p,
                const InPlace& u, PythonWatch& watch, int n_threads, double allowance) {
-                require_size(x.size(), self.n_edges(), "x");
+                require_size(p.size(), self.n_edges(), "p");
                 require_size(u.size(), self.n_vertices(), "u");
                 require_size(term.n_vertices(), self.n_vertices(), "term");
                 if (channel >= term.n_channels())
                     throw std::invalid_argument("the channel is out of range");
                 return name_of(watched(watch, [&](Watch& w) {
-                    return self.solve(term, channel, view(x), view(u), w,
+                    return self.solve(term, channel, view(p), view(u), w,
                                       resolve_threads(n_threads), allowance);
                 }));
             },
-            nb::arg("term"), nb::arg("channel"), nb::arg("x").noconvert(), nb::arg("u").noconvert(),
+            nb::arg("term"), nb::arg("channel"), nb::arg("p").noconvert(), nb::arg("u").noconvert(),
             nb::arg("watch"), nb::arg("n_threads"),
             nb::arg("allowance") = std::numeric_limits<double>::infinity(),
-            "The flow x by edge is the start and becomes the answer; u is filled. How it ended: "
-            "'exact', 'stalled', 'expired', or 'exhausted' after more work per vertex than "
-            "allowed, "
-            "which leaves both as they were.")
+            "p by edge is the start and becomes the answer; u is filled. How it ended: 'exact', "
+            "'stalled', 'expired', or 'exhausted' after more work per vertex than allowed, which "
+            "leaves both as they were, p to four digits.")
         .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
         .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
 }

@@ -41,7 +41,7 @@ Vertex AugmentingPaths::next_active() {
 void AugmentingPaths::start(const Component& component) {
     n_sources_ = n_sinks_ = 0;
     for (const Vertex v : component.vertices(*state_)) {
-        state_->tree(v) = {no_parent, 0, 0, not_queued};
+        state_->tree(v) = {0, SearchNode::none, 0, 0, not_queued};
         const double e = state_->e(v);
         if (std::abs(e) <= tolerance_) {
             state_->at(v) = Side::free;
@@ -49,7 +49,7 @@ void AugmentingPaths::start(const Component& component) {
         }
         state_->at(v) = e > 0.0 ? Side::source : Side::sink;
         ++(e > 0.0 ? n_sources_ : n_sinks_);
-        state_->tree(v).parent = is_root;
+        state_->tree(v).parent = SearchNode::root;
         activate(v);
     }
 }
@@ -58,7 +58,6 @@ AugmentingPaths::End AugmentingPaths::run(FlowState& state, const Component& com
                                           std::int64_t most_arcs, Pulse& pulse) {
     state_ = &state;
     tolerance_ = component.tolerance;
-    capacity_tolerance_ = component.capacity_tolerance;
     time_ = 0;
     first_active_ = last_active_ = no_vertex;
     start(component);
@@ -74,62 +73,60 @@ AugmentingPaths::End AugmentingPaths::run(FlowState& state, const Component& com
 
 // Looks at every arc of v. Where the trees meet, sends flow and repairs them.
 bool AugmentingPaths::grow(Vertex v, Pulse& pulse) {
-    FlowNetwork& network = state_->network;
+    const FlowNetwork& network = state_->network;
     const Side side = state_->at(v);
-    for (ArcIndex a = network.begin(v), end = network.end(v); a < end;) {
-        const Arc arc = network[a];
-        const double residual = side == Side::source ? arc.residual : network[arc.reverse].residual;
-        if (!(residual > capacity_tolerance_)) {
-            ++a;
+    const auto join = [&](SearchNode& there, Arc up) {
+        const SearchNode& here = state_->tree(v);
+        there.up = up;
+        there.parent = v;
+        there.time = here.time;
+        there.level = here.level + 1;
+    };
+    const auto arcs = network[v];
+    for (auto out = arcs.begin(); out != arcs.end();) {
+        const auto [w, a] = *out;
+        if (!network.has_room(side == Side::source ? a : reverse(a))) {
+            ++out;
             continue;
         }
-        const Vertex w = arc.to;
         SearchNode& there = state_->tree(w);
         if (state_->at(w) == Side::free) {
-            const SearchNode& here = state_->tree(v);
             state_->at(w) = side;
-            there.parent = arc.reverse;
-            there.current = here.current;
-            there.level = here.level + 1;
+            join(there, reverse(a));
             activate(w);
-            ++a;
+            ++out;
         } else if (state_->at(w) != side) {
             const std::int64_t before = path_arcs;
             if (side == Side::source)
-                augment(v, a);
+                augment(v, a, w);
             else
-                augment(w, arc.reverse);
+                augment(w, reverse(a), v);
             if (pulse.beat(static_cast<unsigned>(4 * (path_arcs - before)))) return false;
             if (n_sources_ == 0 || n_sinks_ == 0) return true;
             if (state_->at(v) != side) return true;  // lost: whoever takes it will activate it
         } else {
             // Both are in one tree: v may be the shorter way to the root.
             const SearchNode& here = state_->tree(v);
-            if (there.current <= here.current && there.level > here.level + 1 &&
-                there.parent != is_root) {
-                there.parent = arc.reverse;
-                there.current = here.current;
-                there.level = here.level + 1;
-            }
-            ++a;
+            if (there.time <= here.time && there.level > here.level + 1 && !there.is_root())
+                join(there, reverse(a));
+            ++out;
         }
     }
     return !pulse.beat(8);
 }
 
-// Sends what fits from the source root above v over the bridge to the sink root above its end.
-void AugmentingPaths::augment(Vertex v, ArcIndex bridge) {
+// Sends what fits from the source root above v over the bridge to the sink root above w.
+void AugmentingPaths::augment(Vertex v, Arc bridge, Vertex w) {
     FlowNetwork& network = state_->network;
     ++time_;
     ++n_paths;
     ++path_arcs;
-    double amount = network[bridge].residual;
-    Vertex source = v;
-    for (ArcIndex up; (up = state_->tree(source).parent) != is_root; source = network[up].to)
-        amount = std::min(amount, network.reverse(up).residual);
-    Vertex sink = network[bridge].to;
-    for (ArcIndex up; (up = state_->tree(sink).parent) != is_root; sink = network[up].to)
-        amount = std::min(amount, network[up].residual);
+    double amount = network.residual(bridge);
+    Vertex source = v, sink = w;
+    for (; !state_->tree(source).is_root(); source = state_->tree(source).parent)
+        amount = std::min(amount, network.residual(reverse(state_->tree(source).up)));
+    for (; !state_->tree(sink).is_root(); sink = state_->tree(sink).parent)
+        amount = std::min(amount, network.residual(state_->tree(sink).up));
     amount = std::min({amount, state_->e(source), -state_->e(sink)});
 
     network.push(bridge, amount);
@@ -137,20 +134,15 @@ void AugmentingPaths::augment(Vertex v, ArcIndex bridge) {
     state_->e(sink) += amount;
     orphans_.clear();
     next_orphan_ = 0;
-    for (Vertex w = v; w != source; ++path_arcs) {
-        const ArcIndex up = state_->tree(w).parent;
-        const Vertex parent = network[up].to;
-        network[up].residual += amount;
-        if (!((network.reverse(up).residual -= amount) > capacity_tolerance_)) orphan(w);
-        w = parent;
-    }
-    for (Vertex w = network[bridge].to; w != sink; ++path_arcs) {
-        const ArcIndex up = state_->tree(w).parent;
-        const Vertex parent = network[up].to;
-        network.reverse(up).residual += amount;
-        if (!((network[up].residual -= amount) > capacity_tolerance_)) orphan(w);
-        w = parent;
-    }
+    const auto send = [&](Vertex child, Arc a) {
+        ++path_arcs;
+        const Vertex parent = state_->tree(child).parent;
+        network.push(a, amount);
+        if (!network.has_room(a)) orphan(child);
+        return parent;
+    };
+    while (v != source) v = send(v, reverse(state_->tree(v).up));
+    while (w != sink) w = send(w, state_->tree(w).up);
     if (!(state_->e(source) > tolerance_)) {
         orphan(source);
         --n_sources_;
@@ -161,43 +153,40 @@ void AugmentingPaths::augment(Vertex v, ArcIndex bridge) {
     }
     if (n_sources_ == 0 || n_sinks_ == 0) return;
     while (next_orphan_ < orphans_.size()) {
-        const Vertex w = orphans_[next_orphan_++];
-        if (state_->at(w) == Side::source)
-            adopt<Side::source>(w);
+        const Vertex lost = orphans_[next_orphan_++];
+        if (state_->at(lost) == Side::source)
+            adopt<Side::source>(lost);
         else
-            adopt<Side::sink>(w);
+            adopt<Side::sink>(lost);
     }
 }
 
 void AugmentingPaths::orphan(Vertex v) {
-    state_->tree(v).parent = no_parent;
+    state_->tree(v).parent = SearchNode::none;
     orphans_.push_back(v);
 }
 
 // Counted up to the first vertex whose distance is known now; leaves that knowledge on the way.
-template <Side side>
 std::uint32_t AugmentingPaths::distance_to_root(Vertex v) {
-    FlowNetwork& network = state_->network;
     std::uint32_t distance = 0;
-    Vertex w = v;
-    for (;;) {
+    for (Vertex w = v;;) {
         SearchNode& node = state_->tree(w);
-        if (node.current == time_) {
+        if (node.time == time_) {
             distance += node.level;
             break;
         }
-        if (node.parent == is_root) {
-            node.current = time_;
+        if (node.is_root()) {
+            node.time = time_;
             node.level = 0;
             break;
         }
-        if (node.parent == no_parent) return unreachable;
+        if (node.is_orphan()) return unreachable;
         ++distance;
-        w = network[node.parent].to;
+        w = node.parent;
     }
     std::uint32_t level = distance;
-    for (w = v; state_->tree(w).current != time_; w = network[state_->tree(w).parent].to) {
-        state_->tree(w).current = time_;
+    for (Vertex w = v; state_->tree(w).time != time_; w = state_->tree(w).parent) {
+        state_->tree(w).time = time_;
         state_->tree(w).level = level--;
     }
     return distance;
@@ -206,40 +195,38 @@ std::uint32_t AugmentingPaths::distance_to_root(Vertex v) {
 // Finds v a parent in its own tree that hangs from a root, the nearest; or sets it free.
 template <Side side>
 void AugmentingPaths::adopt(Vertex v) {
-    FlowNetwork& network = state_->network;
-    // What can flow between v and its would-be parent, in the direction of the tree.
-    const auto residual = [&](ArcIndex a) {
-        return side == Side::source ? network.reverse(a).residual : network[a].residual;
+    const FlowNetwork& network = state_->network;
+    // Whether flow can pass between v and its would-be parent, in the direction of the tree.
+    const auto has_room = [&](Arc a) {
+        return network.has_room(side == Side::source ? reverse(a) : a);
     };
-    const ArcIndex begin = network.begin(v), end = network.end(v);
-    ArcIndex best = no_parent;
+    OutArc best{SearchNode::none, 0};
     std::uint32_t least = unreachable;
-    for (ArcIndex a = begin; a < end; ++a) {
-        const Vertex w = network[a].to;
-        if (network[a].closed() || state_->at(w) != side) continue;
-        if (state_->tree(w).parent == no_parent || !(residual(a) > capacity_tolerance_)) continue;
-        const std::uint32_t distance = distance_to_root<side>(w);
+    for (const OutArc out : network[v]) {
+        // In this order: across a closed edge there may be another thread.
+        if (!has_room(out.arc) || state_->at(out.to) != side) continue;
+        if (state_->tree(out.to).is_orphan()) continue;
+        const std::uint32_t distance = distance_to_root(out.to);
         if (distance < least) {
             least = distance;
-            best = a;
+            best = out;
         }
     }
     SearchNode& node = state_->tree(v);
-    if (best != no_parent) {
-        node.parent = best;
-        node.current = time_;
+    if (least != unreachable) {
+        node.up = best.arc;
+        node.parent = best.to;
+        node.time = time_;
         node.level = least + 1;
         return;
     }
-    for (ArcIndex a = begin; a < end; ++a) {
-        const Vertex w = network[a].to;
-        if (network[a].closed() || state_->at(w) != side) continue;
-        const ArcIndex up = state_->tree(w).parent;
-        if (residual(a) > capacity_tolerance_) activate(w);
-        if (up < is_root && network[up].to == v) orphan(w);
+    for (const auto [w, a] : network[v]) {
+        if (network.is_closed(a) || state_->at(w) != side) continue;
+        if (has_room(a)) activate(w);
+        if (state_->tree(w).parent == v) orphan(w);
     }
     state_->at(v) = Side::free;
-    node.current = 0;
+    node.time = 0;
 }
 
 }  // namespace graphtv

@@ -30,15 +30,14 @@ class AugmentingPaths {
     Vertex next_active();
     void start(const Component& component);
     bool grow(Vertex v, Pulse& pulse);
-    void augment(Vertex v, ArcIndex bridge);
+    void augment(Vertex v, Arc bridge, Vertex w);
     template <Side side>
     void adopt(Vertex v);
-    template <Side side>
     std::uint32_t distance_to_root(Vertex v);
     void orphan(Vertex v);
 
     FlowState* state_ = nullptr;
-    double tolerance_ = 0.0, capacity_tolerance_ = 0.0;
+    double tolerance_ = 0.0;
     std::uint32_t time_ = 0;
     std::size_t n_sources_ = 0, n_sinks_ = 0;  // roots
     Vertex first_active_ = no_vertex, last_active_ = no_vertex;

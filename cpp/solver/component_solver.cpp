@@ -78,7 +78,7 @@ bool ComponentSolver::prepare(FlowTask& task, Component& component) {
     const auto vertices = component.vertices(state);
     const double out = slope(state, vertices, task.largest_capacity);
     if (looks(component)) return false;
-    const double m = task.loss.minimizer(vertices, out, names_);
+    const double m = task.loss.minimizer(vertices, out, component.places(state.spare));
     if (looks(component)) return false;
     if (component.is_part) choose_flow(task, component, m);
     if (looks(component)) return false;
@@ -93,7 +93,6 @@ bool ComponentSolver::prepare(FlowTask& task, Component& component) {
         task.u[at(v)] = m;
     }
     component.tolerance = std::max({1e-13 * scale, noise, 4.0 * epsilon * task.largest_capacity});
-    component.capacity_tolerance = 4.0 * epsilon * task.largest_capacity;
     return !looks(component);
 }
 
@@ -134,12 +133,9 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
             continue;
         }
         state.spare[side == Side::source ? source++ : sink++] = v;
-        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
-            if (network[a].closed()) continue;
-            const Vertex w = network[a].to;
-            if (state.at(w) == side) continue;
-            const double pushed =
-                side == Side::source ? network.cut(a) : -network.cut(network[a].reverse);
+        for (const auto [w, a] : network[v]) {
+            if (network.is_closed(a) || state.at(w) == side) continue;
+            const double pushed = side == Side::source ? network.cut(a) : -network.cut(reverse(a));
             state.e(v) -= pushed;
             state.e(w) += pushed;
         }
@@ -154,7 +150,7 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
         const Vertex v = state.spare[i];
         if (state.at(v) != Side::resting) continue;
         const std::size_t begin = end;
-        const auto gathered = gather_component(state, v, begin, narrow_, pulse_);
+        const auto gathered = gather_component(state, v, begin, pulse_);
         if (!gathered) return false;
         end = *gathered;
         stack_.push_back({begin, end, true});

@@ -22,7 +22,7 @@ struct FlowTask {
     std::span<double> u;  // by vertex of the network
     double allowance = std::numeric_limits<
         double>::infinity();        // of work, per vertex of a component and a quarter of all
-    double largest_capacity = 0.0;  // residuals are rounded to its last bit
+    double largest_capacity = 0.0;  // flows are rounded to its last bit
 };
 
 // What one thread needs. Components have no open edge between them, so several threads may each
@@ -58,8 +58,6 @@ class ComponentSolver {
     AugmentingPaths paths_;
     Waves waves_;
     std::vector<Component> stack_;
-    std::vector<Vertex> names_;
-    std::vector<ArcIndex> narrow_;
 };
 
 }  // namespace graphtv

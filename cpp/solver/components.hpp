@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "solver/flow_state.hpp"
 #include "solver/pulse.hpp"
@@ -12,9 +11,9 @@ namespace graphtv {
 // Appends the component of `root`, a resting vertex, to FlowState::order at `begin` and returns its
 // end. Its vertices are free then, in breadth-first order, with the arc to their parent.
 // Edges nearly saturated either way join the tree only where no other does: less gets stuck in them.
-// `narrow` is scratch. Nothing if the pulse ended it early.
+// Nothing if the pulse ended it early.
 std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::size_t begin,
-                                            std::vector<ArcIndex>& narrow, Pulse& pulse);
+                                            Pulse& pulse);
 
 // Sends every excess and deficit along the breadth-first tree towards its root, as far as residuals
 // allow. Worth an order of magnitude: what is left to the search for paths is what got stuck.

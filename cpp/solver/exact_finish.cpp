@@ -26,7 +26,7 @@ ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights,
       largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {}
 
 ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
-                                    std::span<double> x, std::span<double> u, Watch& watch,
+                                    std::span<double> p, std::span<double> u, Watch& watch,
                                     int n_threads, double allowance) {
     stats_ = {};
     const VertexLoss loss(term, channel, state_.network);
@@ -38,12 +38,16 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
 
     Pulse pulse(&watch, stop);  // of the passes over all, whose work is not counted
 
-    if (!load(task, x, watch) || !guess_cuts(task, pulse)) return End::expired;
+    if (!load(task, p, watch)) return End::expired;
+    if (!guess_cuts(task, pulse)) {
+        state_.network.hand_back(n_threads);
+        return End::expired;
+    }
     mark_all();
     bool finished = true;
     // Rounding may leave a component out of balance; its outflow computed afresh shows it.
     constexpr int most_attempts = 4;
-    for (int attempt = 0; finished && !dirty_.empty() && attempt < most_attempts; ++attempt) {
+    for (int attempt = 0; finished && is_dirty() && attempt < most_attempts; ++attempt) {
         finished = run_rounds(task, solvers, n_threads, pulse) && settle(task, pulse);
     }
     for (const ComponentSolver& solver : solvers) {
@@ -53,17 +57,19 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
         stats_.path_arcs += solver.path_arcs();
         stats_.waves += solver.n_waves();
         stats_.work += solver.work();
-        if (solver.is_exhausted()) return End::exhausted;
     }
-    hand_over(x, u, finished, n_threads);
+    if (std::ranges::any_of(solvers, &ComponentSolver::is_exhausted)) {
+        state_.network.hand_back_start(n_threads);
+        return End::exhausted;
+    }
+    state_.network.hand_back(n_threads);
+    hand_over(u, finished, n_threads);
     if (!finished) return End::expired;
-    return dirty_.empty() ? End::exact : End::stalled;
+    return is_dirty() ? End::stalled : End::exact;
 }
 
-void ExactFinish::hand_over(std::span<double> x, std::span<double> u, bool finished,
-                            int n_threads) const {
+void ExactFinish::hand_over(std::span<double> u, bool finished, int n_threads) const {
     const FlowNetwork& network = state_.network;
-    network.store(x, n_threads);
     for_shards(u.size(), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t v = first; v < last; ++v)
             // Without data and not reached yet: the start knew better.
@@ -72,7 +78,7 @@ void ExactFinish::hand_over(std::span<double> x, std::span<double> u, bool finis
     });
 }
 
-bool ExactFinish::load(FlowTask& task, std::span<const double> x, Watch& watch) {
+bool ExactFinish::load(FlowTask& task, std::span<double> p, Watch& watch) {
     // No flow exceeds the sum of what the vertices can send: a larger weight is as good as that.
     const Interval range = task.loss.domain();
     double bound = 0.0;
@@ -85,7 +91,7 @@ bool ExactFinish::load(FlowTask& task, std::span<const double> x, Watch& watch) 
         });
     if (!bounded) return false;
     if (!(bound < infinity)) bound = std::numeric_limits<double>::max();
-    if (!state_.network.load(x, bound, state_.excess, watch)) return false;
+    if (!state_.network.take(p, bound, state_.excess, watch)) return false;
     task.largest_capacity = std::min(largest_weight_, bound);
     std::fill(state_.side.begin(), state_.side.end(), Side::resting);
     return true;
@@ -112,12 +118,10 @@ bool ExactFinish::guess_cuts(FlowTask& task, Pulse& pulse) {
     const double least = jump * (high - low);
     return for_watched(state_.n(), ends, [&](std::size_t i) {
         const auto v = static_cast<Vertex>(i);
-        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
-            const Arc& arc = network[a];
-            const Vertex w = arc.to;
-            if (arc.closed() || !(u_[at(v)] - u_[at(w)] > least)) continue;
-            if (arc.residual > closeness * network[arc.reverse].residual) continue;
-            const double pushed = network.cut(a);
+        for (const auto [w, arc] : network[v]) {
+            if (network.is_closed(arc) || !(u_[at(v)] - u_[at(w)] > least)) continue;
+            if (network.room(arc) > closeness * network.room(reverse(arc))) continue;
+            const double pushed = network.cut(arc);
             state_.e(v) += pushed;
             state_.e(w) -= pushed;
         }
@@ -125,8 +129,8 @@ bool ExactFinish::guess_cuts(FlowTask& task, Pulse& pulse) {
 }
 
 void ExactFinish::mark_all() {
-    dirty_.resize(state_.n());
-    for (std::size_t v = 0; v < dirty_.size(); ++v) dirty_[v] = static_cast<Vertex>(v);
+    dirty_.clear();
+    all_dirty_ = state_.n() > 0;
 }
 
 // The components of the dirty vertices, one after the other in FlowState::order.
@@ -134,22 +138,16 @@ bool ExactFinish::gather_dirty(Pulse& pulse) {
     borders_.assign(1, 0);
     bool ended = false;
     const auto ends = [&] { return ended || pulse.glance(); };
-    return for_watched(dirty_.size(), ends,
+    return for_watched(all_dirty_ ? state_.n() : dirty_.size(), ends,
                        [&](std::size_t i) {
-                           const Vertex v = dirty_[i];
+                           const Vertex v = all_dirty_ ? static_cast<Vertex>(i) : dirty_[i];
                            if (ended || state_.at(v) != Side::resting) return;
                            const auto end =
-                               gather_component(state_, v, at(borders_.back()), narrow_, pulse);
+                               gather_component(state_, v, at(borders_.back()), pulse);
                            ended = !end;
                            if (end) borders_.push_back(static_cast<Vertex>(*end));
                        }) &&
            !ended;
-}
-
-bool ExactFinish::remember_dirty(Pulse& pulse) {
-    return for_watched(
-        at(borders_.back()), [&] { return pulse.glance(); },
-        [&](std::size_t i) { state_.network.remember(state_.order[i]); });
 }
 
 // Large components on the caller's thread, which alone can ask the watch; the others on all.
@@ -184,21 +182,19 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
 bool ExactFinish::open_flips(double tolerance, Pulse& pulse) {
     FlowNetwork& network = state_.network;
     dirty_.clear();
+    all_dirty_ = false;
     return for_watched(
         at(borders_.back()), [&] { return pulse.glance(); },
         [&](std::size_t i) {
             const Vertex v = state_.order[i];
-            for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
-                const Arc& arc = network[a];
-                if (!arc.closed()) continue;
-                const double drop = u_[at(v)] - u_[at(arc.to)];
-                // The saturated arc leaves the high side; without capacity there is no low side.
-                const bool is_high = arc.residual == 0.0,
-                           is_low = network[arc.reverse].residual == 0.0;
-                if (is_high == is_low || (is_high ? drop : -drop) >= -tolerance) continue;
+            for (const auto [w, arc] : network[v]) {
+                if (!network.is_closed(arc)) continue;
+                const double drop = u_[at(v)] - u_[at(w)];
+                if ((network.is_saturated(arc) ? drop : -drop) >= -tolerance) continue;
+                if (!(network.capacity(arc) > 0.0)) continue;  // there is no low side
                 dirty_.push_back(v);
-                dirty_.push_back(arc.to);
-                network.open(a);
+                dirty_.push_back(w);
+                network.open(arc);
                 ++stats_.merges;
             }
         });
@@ -210,7 +206,7 @@ bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solve
     const Interval range = task.loss.domain();
     const double size = std::max(std::abs(range.lower), std::abs(range.upper));
     const double flip = size < infinity ? 1e-13 * size : 0.0;
-    for (int round = 0; !dirty_.empty() && round < most_guesses + 20; ++round) {
+    for (int round = 0; is_dirty() && round < most_guesses + 20; ++round) {
         if (round == most_guesses) {
             stats_.fallback = true;
             state_.network.open_all();
@@ -218,7 +214,6 @@ bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solve
         }
         ++stats_.rounds;
         if (!gather_dirty(pulse)) return false;
-        if (round > 0 && !remember_dirty(pulse)) return false;
         if (!solve_dirty(task, solvers, n_threads)) return false;
         if (!open_flips(flip, pulse)) return false;
     }
@@ -226,9 +221,10 @@ bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solve
 }
 
 // The value of a component; where all values are as good, for want of data, the one that it has.
-double ExactFinish::settled_value(const FlowTask& task, std::span<const Vertex> vertices,
-                                  double slope, std::vector<Vertex>& names) const {
-    const double m = task.loss.minimizer(vertices, slope, names), now = u_[at(vertices[0])];
+double ExactFinish::settled_value(const FlowTask& task, const Component& component, double slope) {
+    const auto vertices = component.vertices(state_);
+    const double m = task.loss.minimizer(vertices, slope, component.places(state_.spare)),
+                 now = u_[at(vertices[0])];
     if (std::abs(m - now) <= 1e-9 * std::abs(m)) return m;
     double total = slope;
     for (const Vertex v : vertices) {
@@ -245,9 +241,8 @@ bool ExactFinish::asks_for_no_flow(const FlowTask& task, std::span<const Vertex>
     const FlowNetwork& network = state_.network;
     for (const Vertex v : vertices) {
         if (std::abs(task.loss.derivative(v, m)) > noise) return false;
-        for (ArcIndex a = network.begin(v); a < network.end(v); ++a)
-            if (network[a].closed() && network[a].residual != network[network[a].reverse].residual)
-                return false;
+        for (const auto [to, arc] : network[v])
+            if (network.is_closed(arc) && network.capacity(arc) > 0.0) return false;
     }
     return true;
 }
@@ -257,7 +252,7 @@ bool ExactFinish::asks_for_no_flow(const FlowTask& task, std::span<const Vertex>
 // excess and deficit in a component, rounding has grown too large, and the component is dirty.
 bool ExactFinish::settle(FlowTask& task, Pulse& pulse) {
     constexpr double tolerance = 1e-10;
-    std::vector<Vertex> names, unbalanced;
+    std::vector<Vertex> unbalanced;
     std::size_t since_look = 0;
     const auto ends = [&] {
         if (since_look < between_looks) return false;
@@ -265,7 +260,7 @@ bool ExactFinish::settle(FlowTask& task, Pulse& pulse) {
         return pulse.glance();
     };
     mark_all();
-    while (!dirty_.empty()) {
+    while (is_dirty()) {
         if (!gather_dirty(pulse)) return false;
         for (std::size_t i = 0; i < n_components(); ++i) {
             const auto vertices = component(i).vertices(state_);
@@ -279,7 +274,7 @@ bool ExactFinish::settle(FlowTask& task, Pulse& pulse) {
                 ++since_look;
             });
             if (!summed) return false;
-            const double m = settled_value(task, vertices, slope.value(), names);
+            const double m = settled_value(task, component(i), slope.value());
             double scale = 0.0, most = 0.0, least = 0.0, noise = 0.0;
             for (const Vertex v : vertices) {
                 const double g = task.loss.derivative(v, m), y = state_.e(v);

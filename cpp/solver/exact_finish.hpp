@@ -51,13 +51,13 @@ class ExactFinish {
     // `weights` must outlive the object. Throws Expired when the watch does.
     ExactFinish(const EdgeList& graph, std::span<const double> weights, Watch& watch);
 
-    // x: flow by edge, |x_e| ≤ ω_e: the start on entry, the answer on return. u by vertex on return.
-    // Ended early, x is feasible still and u the best guess: what they were, if that is before the
-    // flows have begun.
+    // p by edge, |p| ≤ 1: the start on entry, the answer on return; its memory holds the flow in
+    // between. u by vertex on return. Ended early, p is feasible still and u the best guess: what
+    // they were, if that is before the flows have begun.
     // `allowance` limits the work spent on a component, in arcs looked at per vertex (its own, and a
-    // quarter of all for small ones): when it is exhausted, the start was too far away; x and u are
-    // left as they were.
-    End solve(const SmoothTerm& term, std::size_t channel, std::span<double> x, std::span<double> u,
+    // quarter of all for small ones): when it is exhausted, the start was too far away; u is left
+    // as it was, and p, but for the digits beyond the fourth.
+    End solve(const SmoothTerm& term, std::size_t channel, std::span<double> p, std::span<double> u,
               Watch& watch, int n_threads,
               double allowance = std::numeric_limits<double>::infinity());
 
@@ -73,27 +73,26 @@ class ExactFinish {
     Component component(std::size_t i) const {
         return {static_cast<std::size_t>(borders_[i]), static_cast<std::size_t>(borders_[i + 1])};
     }
-    bool load(FlowTask& task, std::span<const double> x, Watch& watch);
+    bool load(FlowTask& task, std::span<double> p, Watch& watch);
     bool guess_cuts(FlowTask& task, Pulse& pulse);
+    bool is_dirty() const { return all_dirty_ || !dirty_.empty(); }
     void mark_all();
     bool gather_dirty(Pulse& pulse);
-    bool remember_dirty(Pulse& pulse);
     bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
     bool open_flips(double tolerance, Pulse& pulse);
     bool run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
                     Pulse& pulse);
-    double settled_value(const FlowTask& task, std::span<const Vertex> vertices, double slope,
-                         std::vector<Vertex>& names) const;
+    double settled_value(const FlowTask& task, const Component& component, double slope);
     bool asks_for_no_flow(const FlowTask& task, std::span<const Vertex> vertices, double m,
                           double noise) const;
     bool settle(FlowTask& task, Pulse& pulse);
-    void hand_over(std::span<double> x, std::span<double> u, bool finished, int n_threads) const;
+    void hand_over(std::span<double> u, bool finished, int n_threads) const;
 
     FlowState state_;
-    std::vector<double> u_;         // by vertex of the network
-    std::vector<Vertex> dirty_;     // vertices of components to be solved
-    std::vector<Vertex> borders_;   // of those components in FlowState::order
-    std::vector<ArcIndex> narrow_;  // scratch
+    std::vector<double> u_;        // by vertex of the network
+    std::vector<Vertex> dirty_;    // vertices of components to be solved,
+    bool all_dirty_ = false;       // or all of them
+    std::vector<Vertex> borders_;  // of those components in FlowState::order
     ExactFinishStats stats_;
     double largest_weight_;
 };

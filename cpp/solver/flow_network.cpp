@@ -28,9 +28,8 @@ bool is_scattered(const EdgeList& graph) {
 FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch)
     : weights_(weights),
       first_(at(graph.n_vertices) + 1),
-      arcs_(2 * graph.edges.size()),
-      memory_(2 * graph.edges.size()),
-      arc_of_edge_(graph.edges.size()) {
+      out_(2 * graph.edges.size()),
+      memory_(graph.edges.size()) {
     build(graph, {}, watch);
     if (!is_scattered(graph)) return;
     const Vertex n = graph.n_vertices;
@@ -43,9 +42,7 @@ FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights,
         original_.push_back(root);
         for (; next < original_.size(); ++next) {
             if ((next + 1) % between_looks == 0 && watch.expired()) throw Expired{};
-            const Vertex v = original_[next];
-            for (ArcIndex a = begin(v); a < end(v); ++a) {
-                const Vertex w = arcs_[a].to;
+            for (const auto [w, arc] : (*this)[original_[next]]) {
                 if (name[at(w)] >= 0) continue;
                 name[at(w)] = static_cast<Vertex>(original_.size());
                 original_.push_back(w);
@@ -57,112 +54,105 @@ FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights,
 
 // A counting sort by vertex. `name` maps the caller's vertices to those of the network.
 void FlowNetwork::build(const EdgeList& graph, std::span<const Vertex> name, Watch& watch) {
-    const auto named = [&](Vertex v) { return at(name.empty() ? v : name[at(v)]); };
+    const auto named = [&](Vertex v) { return name.empty() ? v : name[at(v)]; };
     std::fill(first_.begin(), first_.end(), 0);
     const std::size_t m = graph.edges.size();
     const auto ends = [&] { return watch.expired(); };
     const bool counted = for_watched(m, ends, [&](std::size_t e) {
-        ++first_[named(graph.edges[e].tail)];
-        ++first_[named(graph.edges[e].head)];
+        ++first_[at(named(graph.edges[e].tail))];
+        ++first_[at(named(graph.edges[e].head))];
     });
     if (!counted) throw Expired{};
-    ArcIndex end = 0;
+    std::uint32_t end = 0;
     for (auto& first : first_) first = end += first;
     const bool sorted = for_watched(m, ends, [&](std::size_t i) {
         const std::size_t e = m - 1 - i;
-        const auto tail = named(graph.edges[e].tail), head = named(graph.edges[e].head);
-        const ArcIndex there = --first_[tail], back = --first_[head];
-        arcs_[there] = {static_cast<Vertex>(head), back, 0.0};
-        arcs_[back] = {static_cast<Vertex>(tail), there, 0.0};
-        arc_of_edge_[e] = there;
+        const Vertex tail = named(graph.edges[e].tail), head = named(graph.edges[e].head);
+        const auto there = static_cast<Arc>(2 * e);
+        out_[--first_[at(tail)]] = {head, there};
+        out_[--first_[at(head)]] = {tail, reverse(there)};
     });
     if (!sorted) throw Expired{};
 }
 
 void FlowNetwork::open_all() {
-    for (Arc& arc : arcs_) arc.residual = std::abs(arc.residual);
+    for (std::size_t e = 0; e < p_.size(); ++e)
+        if (weights_[e] > 0.0) p_[e] = opened(p_[e]);
 }
 
-bool FlowNetwork::load(std::span<const double> x, double bound, std::span<double> outflow,
+bool FlowNetwork::take(std::span<double> p, double bound, std::span<double> outflow,
                        Watch& watch) {
     bound_ = bound;
-    std::fill(outflow.begin(), outflow.end(), 0.0);
     const auto ends = [&] { return watch.expired(); };
-    return for_watched(arc_of_edge_.size(), ends, [&](std::size_t e) {
-        const double w = std::min(weights_[e], bound);
-        const double flow = std::clamp(x[e], -w, w);
-        Arc& there = arcs_[arc_of_edge_[e]];
-        Arc& back = arcs_[there.reverse];
-        there.residual = w - flow;
-        back.residual = w + flow;
-        outflow[at(back.to)] += flow;
-        outflow[at(there.to)] -= flow;
-        memory_[arc_of_edge_[e]] = static_cast<float>(flow);
-        memory_[there.reverse] = static_cast<float>(-flow);
+    std::size_t n_taken = 0;
+    for_watched(p.size(), ends, [&](std::size_t e) {
+        const double w = weights_[e];
+        p[e] = std::clamp(w <= bound ? p[e] : p[e] * w / bound, -1.0, 1.0);
+        memory_[e] = remembered(p[e]);
+        if (!(w > 0.0)) p[e] = std::numeric_limits<double>::quiet_NaN();
+        ++n_taken;
     });
+    p_ = p.first(n_taken);
+    const bool taken =
+        n_taken == p.size() && for_watched(outflow.size(), ends, [&](std::size_t v) {
+            double sum = 0.0;
+            for (const auto [to, arc] : (*this)[static_cast<Vertex>(v)]) sum += flow(arc);
+            outflow[v] = sum;
+        });
+    if (!taken) hand_back(1);
+    return taken;
 }
 
-void FlowNetwork::store(std::span<double> x, int n_threads) const {
-    for_shards(arc_of_edge_.size(), n_threads, [&](std::size_t first, std::size_t last) {
+template <class Value>
+void FlowNetwork::give_back(int n_threads, const Value& value) {
+    for_shards(p_.size(), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t e = first; e < last; ++e) {
-            const double w = std::min(weights_[e], bound_);
-            const Arc& there = arcs_[arc_of_edge_[e]];
-            const Arc& back = arcs_[there.reverse];
-            if (there.closed())
-                x[e] = there.residual == 0.0 ? w : -w;
-            else
-                x[e] = std::clamp(0.5 * (back.residual - there.residual), -w, w);
+            const double w = weights_[e];
+            p_[e] = w <= bound_ ? value(e) : value(e) * (bound_ / w);
         }
     });
+    p_ = {};
+}
+
+void FlowNetwork::hand_back(int n_threads) {
+    give_back(n_threads, [&](std::size_t e) { return opened(p_[e]); });
+}
+
+void FlowNetwork::hand_back_start(int n_threads) {
+    give_back(n_threads, [&](std::size_t e) { return recalled(memory_[e]); });
 }
 
 FlowNetwork::Outflows FlowNetwork::outflows(Vertex v) const {
     CompensatedSum total, cut;
-    for (ArcIndex a = begin(v); a < end(v); ++a) {
-        const double x = flow(arcs_[a]);
+    for (const auto [to, arc] : (*this)[v]) {
+        const double x = flow(arc);
         total.add(x);
-        if (arcs_[a].closed()) cut.add(x);
+        if (is_closed(arc)) cut.add(x);
     }
     return {total.value(), cut.value()};
 }
 
-void FlowNetwork::remember(Vertex v) {
-    for (ArcIndex a = begin(v); a < end(v); ++a) memory_[a] = static_cast<float>(flow(arcs_[a]));
-}
-
 double FlowNetwork::remembered_outflow(Vertex v) const {
     double sum = 0.0;
-    for (ArcIndex a = begin(v); a < end(v); ++a)
-        sum += arcs_[a].closed() ? flow(arcs_[a]) : static_cast<double>(memory_[a]);
+    for (const auto [to, arc] : (*this)[v])
+        sum += is_closed(arc) ? flow(arc)
+                              : capacity(arc) * signed_by(arc, recalled(memory_[arc >> 1]));
     return sum;
 }
 
 void FlowNetwork::restore(Vertex v) {
-    constexpr double nearly = 1.0 - 1e-6;  // what was saturated comes back so
-    for (ArcIndex a = begin(v); a < end(v); ++a) {
-        Arc& arc = arcs_[a];
-        if (arc.closed() || arc.to < v) continue;
-        Arc& back = arcs_[arc.reverse];
-        const double w = 0.5 * (arc.residual + back.residual);
-        const double x = static_cast<double>(memory_[a]);
-        const double kept = std::abs(x) < nearly * w ? x : std::copysign(w, x);
-        arc.residual = w - kept;
-        back.residual = w + kept;
-    }
+    for (const auto [to, arc] : (*this)[v])
+        if (to > v && !is_closed(arc)) p_[arc >> 1] = recalled(memory_[arc >> 1]);
 }
 
 void FlowNetwork::calm(Vertex v) {
-    for (ArcIndex a = begin(v); a < end(v); ++a) {
-        if (arcs_[a].closed()) continue;
-        Arc& back = reverse(a);
-        arcs_[a].residual = back.residual = 0.5 * (arcs_[a].residual + back.residual);
-    }
+    for (const auto [to, arc] : (*this)[v])
+        if (!is_closed(arc)) p_[arc >> 1] = 0.0;
 }
 
 std::size_t FlowNetwork::n_bytes() const {
-    return first_.size() * sizeof(ArcIndex) + arcs_.size() * sizeof(Arc) +
-           arc_of_edge_.size() * sizeof(ArcIndex) + memory_.size() * sizeof(float) +
-           original_.size() * sizeof(Vertex);
+    return first_.size() * sizeof(first_[0]) + out_.size() * sizeof(OutArc) +
+           memory_.size() * sizeof(Memory) + original_.size() * sizeof(Vertex);
 }
 
 }  // namespace graphtv

@@ -16,14 +16,18 @@ namespace graphtv {
 enum class Side : std::uint8_t { resting, free, source, sink };
 
 struct SearchNode {
-    ArcIndex parent;      // the arc to the parent in the vertex's tree
+    Arc up;               // the arc to the parent in the vertex's tree
+    Vertex parent;        // its end
     std::uint32_t level;  // distance to a root
-    ArcIndex current;     // no arc before this one leads to a parent at this level
-    Vertex next;          // in a list of orphans
+    std::uint32_t time;   // when that was known
+    Vertex next;          // in a queue
+
+    bool is_root() const { return parent == root; }
+    bool is_orphan() const { return parent == none; }
+
+    static constexpr Vertex root = -1, none = -2;
 };
 
-inline constexpr ArcIndex no_parent = ~ArcIndex{0};
-inline constexpr ArcIndex is_root = ~ArcIndex{0} - 1;
 inline constexpr Vertex no_vertex = -1;
 
 struct FlowState {
@@ -53,11 +57,11 @@ struct FlowState {
     Side& at(Vertex v) { return side[static_cast<std::size_t>(v)]; }
     SearchNode& tree(Vertex v) { return node[static_cast<std::size_t>(v)]; }
 
-    // Moves flow along an arc from v.
-    void push(Vertex v, ArcIndex a, double amount) {
+    // Moves flow along the arc a from v to w.
+    void push(Vertex v, Arc a, Vertex w, double amount) {
         network.push(a, amount);
         e(v) -= amount;
-        e(network[a].to) += amount;
+        e(w) += amount;
     }
 };
 
@@ -65,12 +69,15 @@ struct FlowState {
 struct Component {
     std::size_t begin, end;
     bool is_part = false;             // of a component that fell apart
-    double tolerance = 0.0;           // of excess
-    double capacity_tolerance = 0.0;  // of residuals
+    double tolerance = 0.0;  // of excess
 
     std::size_t size() const { return end - begin; }
     std::span<const Vertex> vertices(const FlowState& state) const {
         return {state.order.data() + begin, size()};
+    }
+    // The same places of another array.
+    std::span<Vertex> places(std::vector<Vertex>& values) const {
+        return {values.data() + begin, size()};
     }
 };
 

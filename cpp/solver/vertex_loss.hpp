@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "solver/flow_network.hpp"
 #include "terms/squared.hpp"
@@ -32,11 +31,10 @@ class VertexLoss {
         return std::abs(derivative(v, m + few * std::abs(m)) - derivative(v, m));
     }
 
-    // argmin_m Σ G_v(m) + slope·m. `names` is scratch.
+    // argmin_m Σ G_v(m) + slope·m. `names` is scratch, of the same size.
     double minimizer(std::span<const Vertex> vertices, double slope,
-                     std::vector<Vertex>& names) const {
+                     std::span<Vertex> names) const {
         if (!network_->is_renumbered()) return term_->minimizer(vertices, channel_, slope);
-        names.resize(vertices.size());
         for (std::size_t i = 0; i < vertices.size(); ++i)
             names[i] = network_->original(vertices[i]);
         return term_->minimizer(names, channel_, slope);

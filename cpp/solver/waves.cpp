@@ -17,7 +17,10 @@ constexpr std::size_t least_size = 64, longest_path = 512, between_looks = 1 << 
 template <Side from>
 bool Waves::sweep(FlowState& state, const Component& component, double threshold, Pulse& pulse) {
     constexpr double sign = from == Side::source ? 1.0 : -1.0;
-    FlowNetwork& network = state.network;
+    const FlowNetwork& network = state.network;
+    // The direction in which excess moves over an arc from v, and in which it comes to v.
+    const auto outward = [](Arc a) { return from == Side::source ? a : reverse(a); };
+    const auto inward = [](Arc a) { return from == Side::source ? reverse(a) : a; };
     const auto vertices = component.vertices(state);
     Vertex* const queue = state.spare.data() + component.begin;
     std::size_t end = 0, wanted = 0;
@@ -38,15 +41,12 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
         if ((i + 1) % between_looks == 0 && pulse.glance()) return false;
         const Vertex v = queue[i];
         const std::uint32_t depth = state.tree(v).level + 1;
-        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
-            const Arc& arc = network[a];
-            if (arc.closed() || state.tree(arc.to).level != unreached) continue;
-            const double residual =
-                from == Side::source ? network[arc.reverse].residual : arc.residual;
-            if (!(residual > component.capacity_tolerance)) continue;
-            state.tree(arc.to).level = depth;
-            queue[end++] = arc.to;
-            if (sign * state.e(arc.to) > component.tolerance) {
+        for (const auto [to, arc] : network[v]) {
+            // In this order: across a closed edge there may be another thread.
+            if (!network.has_room(inward(arc)) || state.tree(to).level != unreached) continue;
+            state.tree(to).level = depth;
+            queue[end++] = to;
+            if (sign * state.e(to) > component.tolerance) {
                 --missing;
                 total += depth;
             }
@@ -60,14 +60,10 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
         double e = sign * state.e(v);
         if (!(e > component.tolerance)) continue;
         const std::uint32_t depth = state.tree(v).level - 1;
-        for (ArcIndex a = network.begin(v); a < network.end(v); ++a) {
-            const Arc& arc = network[a];
-            if (arc.closed() || state.tree(arc.to).level != depth) continue;
-            const double residual =
-                from == Side::source ? arc.residual : network[arc.reverse].residual;
-            if (!(residual > component.capacity_tolerance)) continue;
-            const double amount = std::min(e, residual);
-            state.push(v, a, sign * amount);
+        for (const auto [to, arc] : network[v]) {
+            if (!network.has_room(outward(arc)) || state.tree(to).level != depth) continue;
+            const double amount = std::min(e, network.residual(outward(arc)));
+            state.push(v, arc, to, sign * amount);
             e -= amount;
             if (!(e > component.tolerance)) break;
         }

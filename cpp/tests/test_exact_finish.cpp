@@ -30,7 +30,9 @@ Answer finish(const EdgeList& graph, const std::vector<double>& w, const SmoothT
     Watch watch;
     ExactFinish solver(graph, w, watch);
     Answer answer{std::move(start), std::vector<double>(at(graph.n_vertices), 1e77), {}};
+    for (std::size_t e = 0; e < w.size(); ++e) answer.x[e] = w[e] > 0.0 ? answer.x[e] / w[e] : 0.0;
     answer.end = solver.solve(term, channel, answer.x, answer.u, watch, n_threads);
+    for (std::size_t e = 0; e < w.size(); ++e) answer.x[e] *= w[e];
     return answer;
 }
 
@@ -244,7 +246,9 @@ void fallback_is_exact() {
         ExactFinish solver(graph.view(), w, watch);
         solver.most_guesses = trial % 3;
         Answer answer{random_start(w, random), std::vector<double>(at(n)), {}};
+        for (std::size_t e = 0; e < w.size(); ++e) answer.x[e] /= w[e];
         answer.end = solver.solve(term, 0, answer.x, answer.u, watch, 1);
+        for (std::size_t e = 0; e < w.size(); ++e) answer.x[e] *= w[e];
         n_fallbacks += solver.stats().fallback;
         check_squared(graph.view(), w, f, c, answer, describe(trial, n, solver.most_guesses));
     }
@@ -262,13 +266,13 @@ void early_ends_leave_a_flow() {
     ExactFinish solver(graph.view(), w, patient);
     bool some_expired = false, some_finished = false;
     for (int polls = 0; polls < 40 && !some_finished; ++polls) {
-        std::vector<double> x(w.size(), 0.0), u(f.begin(), f.end());
+        std::vector<double> p(w.size(), 0.0), u(f.begin(), f.end());
         Watch watch(0.0005 * (1 << polls), {});
-        const auto end = solver.solve(term, 0, x, u, watch, 1);
+        const auto end = solver.solve(term, 0, p, u, watch, 1);
         some_expired = some_expired || end == ExactFinish::End::expired;
         some_finished = some_finished || end == ExactFinish::End::exact;
-        for (std::size_t e = 0; e < w.size(); ++e)
-            if (!check(std::abs(x[e]) <= w[e])) break;
+        for (const double value : p)
+            if (!check(std::abs(value) <= 1.0)) break;
         for (const double value : u)
             if (!check(std::abs(value) <= 10.0, describe(value))) break;
     }

@@ -30,6 +30,10 @@ class Certificate(NamedTuple):
     primal: float
     dual: float
 
+    def with_better(self, u: Floats, primal: float) -> Certificate:
+        """Return the certificate with another primal point, if that is better."""
+        return self._replace(u=u, primal=primal) if primal < self.primal else self
+
     @property
     def gap(self) -> float:
         """The difference primal - dual, at least 0."""

@@ -46,16 +46,15 @@ class Descent:
     ) -> None:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._n, self._m = problem.graph.n_vertices, problem.graph.n_edges
+        self._partition = partition
         self._n_forests = 0 if partition is None else partition.n_forests
-        self._channels, self._scales = _channels(problem, partition, watch)
         data = problem.data
         assert isinstance(data, SquaredLoss)
         # Whether the objectives of the descents are the problem's.
         self._knows_values = problem.penalty.delta == 0.0 and bool((data.weights > 0.0).all())
+        self._channels, self._scales = _channels(problem, partition, watch)
         if start is not None:
-            rows = start.reshape(len(self._channels), self._m)
-            for descent, p in zip(self._channels, rows, strict=True):
-                descent.start_from(p)
+            self._start_from(start)
         self.is_cheap = partition is None
         self.polish_price = POLISH_PRICE[type(self._channels[0])]
         self.pattern_gap = math.inf if partition is None else PATTERN_GAP
@@ -66,12 +65,26 @@ class Descent:
     @property
     def sweeps(self) -> int:
         """Steps through a whole forest done."""
-        return self.iterations * self._n_forests * len(self._channels)
+        return self.iterations * self._n_forests * self._problem.term.n_channels
 
     @property
     def step_size(self) -> float:
         """The momentum β of the first channel."""
-        return self._channels[0].momentum
+        return self._channels[0].momentum if self._channels else 0.0
+
+    def rest(self) -> None:
+        """Give back all memory."""
+        self._channels = []
+
+    def resume(self, p: Floats) -> None:
+        """Go on from p, without momentum."""
+        self._channels, _ = _channels(self._problem, self._partition, self._watch)
+        self._start_from(p)
+
+    def _start_from(self, p: Floats) -> None:
+        rows = p.reshape(len(self._channels), self._m)
+        for descent, row in zip(self._channels, rows, strict=True):
+            descent.start_from(row)
 
     def observe(self, relative_gap: float) -> None:
         """Go on in any case."""

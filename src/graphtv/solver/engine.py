@@ -69,3 +69,13 @@ class Engine(Protocol):
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
+
+
+class Start(Engine, Protocol):
+    """A method that may be interrupted by another, and lend it its memory."""
+
+    def rest(self) -> None:
+        """Give back what memory can be filled again from p; only `resume` may follow."""
+
+    def resume(self, p: Floats) -> None:
+        """Go on from p; raise `_core.Expired` when the watch expires before."""

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.preconditioner import Preconditioner
 from graphtv.problem import Problem
-from graphtv.solver.engine import Engine
+from graphtv.solver.engine import Start
 from graphtv.terms import SquaredLoss
 
 HANDOVER_GAP = 5e-4
@@ -41,10 +39,9 @@ GROWTH = 4.0
 class Exact:
     """A method that starts, and flows that finish."""
 
-    def __init__(self, problem: Problem, start: Engine, watch: _core.Watch, n_threads: int) -> None:
+    def __init__(self, problem: Problem, start: Start, watch: _core.Watch, n_threads: int) -> None:
         self._problem, self._start = problem, start
         self._watch, self._n_threads = watch, n_threads
-        self._finish: _core.ExactFinish | None = None
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
         self._tries_flows = False
         data = problem.data
@@ -139,33 +136,39 @@ class Exact:
         return self._start.dual_point() if self._point is None else self._point[1]
 
     def _flow(self) -> None:
-        """Run the flows on every channel, as far as the allowance goes."""
-        graph, term = self._problem.graph, self._problem.term
-        assert isinstance(term, _core.SmoothTerm)
-        if self._finish is None:
-            try:
-                self._finish = _core.ExactFinish(
-                    graph.n_vertices, graph.edges, graph.weights, self._watch
-                )
-            except _core.Expired:
-                return
-        u, p = self.primal_point(), self.dual_point()
-        x = p.reshape(term.n_channels, graph.n_edges)  # p as flows, in place
-        x *= graph.weights
-        allowance = math.inf if self._start.is_final else self._allowance
-        ends = [
-            self._finish.solve(
-                term, channel, x[channel], row, self._watch, self._n_threads, allowance
-            )
-            for channel, row in enumerate(u.reshape(term.n_channels, graph.n_vertices))
-        ]
+        """Run the flows on every channel, as far as the allowance goes.
+
+        The start rests meanwhile, and goes on from p if they were in vain: its memory and theirs
+        are never taken at once.
+        """
+        point = self.primal_point(), self.dual_point()
+        self._start.rest()
+        ends = self._flow_from(*point)
         if "exhausted" in ends:
             self.phase = "flows, in vain"
             self._tries_flows = False
             self._allowance *= GROWTH
             self._next_attempt = (2 if self.is_cheap else 5) * self._start.iterations
+            try:
+                self._start.resume(point[1])
+            except _core.Expired:
+                self._point = point
         else:
             self.phase = "flows"
             self.is_final = "expired" not in ends
-            x /= graph.weights
-            self._point = u, np.clip(p, -1.0, 1.0, out=p)
+            self._point = point
+
+    def _flow_from(self, u: Floats, p: Floats) -> list[str]:
+        """Turn a start into the answer, and return how it ended, channel by channel."""
+        graph, term = self._problem.graph, self._problem.term
+        assert isinstance(term, _core.SmoothTerm)
+        try:
+            finish = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights, self._watch)
+        except _core.Expired:
+            return ["expired"]
+        allowance = math.inf if self._start.is_final else self._allowance
+        shape = (term.n_channels, -1)
+        return [
+            finish.solve(term, channel, *rows, self._watch, self._n_threads, allowance)
+            for channel, rows in enumerate(zip(p.reshape(shape), u.reshape(shape), strict=True))
+        ]

@@ -6,7 +6,7 @@ from graphtv import _core
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.descent import Descent
-from graphtv.solver.engine import Engine
+from graphtv.solver.engine import Engine, Start
 from graphtv.solver.exact import HANDOVER_GAP, Exact
 from graphtv.solver.idle import Idle
 from graphtv.solver.pdhg import Pdhg
@@ -44,7 +44,7 @@ def _make(
     if plan.method == "exact" and isinstance(problem.data, LinearBox):
         inner = squared_problem(problem)
         return Threshold(problem, _make(inner, plan, tolerance, watch, n_threads, warm))
-    engine: Engine
+    engine: Start
     preconditioner = plan.preconditioner
     goal = HANDOVER_GAP if plan.method == "exact" else tolerance
     p = None if warm is None else warm.p

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import as_count, as_flag, as_real, brief
+from graphtv._validate import Floats, as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
 from graphtv.solver.certificate import WITHIN, Certificate, Polish, certify, without_variation
@@ -175,6 +175,7 @@ def _run(
     first = SHORTEST_CHEAP_START if engine.target and engine.is_cheap else FIRST_POLISH
     polish = Polish(problem, watch, n_threads, first)
     status: Status | None = None
+    guess: tuple[Floats, float] | None = None  # on the way to flows, a primal point and its value
     best = best or without_variation(problem, watch, n_threads)
     if best is not None and best.relative_gap <= tolerance:
         status = "optimal"
@@ -187,6 +188,8 @@ def _run(
             candidate = None
             if status is not None or engine.is_final:  # what is returned need not be valued twice
                 candidate = _certify(problem, engine, n_threads)
+                if guess is not None and candidate.relative_gap > tolerance:
+                    candidate = candidate.with_better(*guess)
                 values = candidate.primal, candidate.dual
             else:
                 values = _evaluate(problem, engine, watch)
@@ -211,6 +214,10 @@ def _run(
             ):
                 best = candidate
                 record = progress.improve(best.primal, best.dual)
+                is_over = status is not None or engine.is_final or best.relative_gap <= tolerance
+                if engine.target and not is_over:
+                    # The dual point gets better anyway: the flows will need its memory.
+                    guess, best = (best.u, best.primal), None
             engine.observe(record.relative_gap)
             progress.plan_next(max(tolerance, engine.target), engine.is_cheap)
             if is_news:

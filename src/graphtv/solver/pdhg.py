@@ -97,6 +97,12 @@ class Pdhg:
             self.restarts += step.restarted
             self.step_size = 1.0 / step.primal_step
 
+    def rest(self) -> None:
+        """Keep all memory: primal point and step sizes do not follow from p."""
+
+    def resume(self, p: Floats) -> None:
+        """Go on from where it was."""
+
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the current point, to rounding."""
         return self._core.evaluate()

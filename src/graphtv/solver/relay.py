@@ -110,6 +110,14 @@ class Relay:
         """Return p, |p| ≤ 1."""
         return self._descent.dual_point()
 
+    def rest(self) -> None:
+        """Give back all memory."""
+        self._descent.rest()
+
+    def resume(self, p: Floats) -> None:
+        """Go on from p, without momentum."""
+        self._descent.resume(p)
+
     def _edges_are_slow(self) -> bool:
         """Whether edges would need too many further iterations, as far as that can be told."""
         if self.iterations < FIRST_DOUBT:
@@ -124,13 +132,16 @@ class Relay:
 
     def _take_forests(self) -> None:
         edges, gap = self._descent, self._past[-1][1]
-        start = edges.dual_point() if gap <= WORTH_KEEPING else None
+        p = edges.dual_point()
+        edges.rest()
+        start = p if gap <= WORTH_KEEPING else None
         try:
             found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
             self._descent = Descent(
                 self._problem, found.partition, self._watch, self._n_threads, start
             )
         except _core.Expired:
+            edges.resume(p)
             return
         self.preconditioner = found
         self._edge_iterations, self._edge_restarts = edges.iterations, edges.restarts
