@@ -1,38 +1,29 @@
 #include "solver/augmenting_paths.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace graphtv {
 
 namespace {
 
-// `next_active` of a vertex that is not in the queue; the last of the queue points to itself.
-constexpr Vertex not_queued = -2;
-constexpr std::uint32_t unreachable = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t unreachable = SearchNode::unreached;
 
 }  // namespace
 
 void AugmentingPaths::activate(Vertex v) {
     SearchNode& node = state_->tree(v);
-    if (node.next != not_queued) return;
-    node.next = v;
-    if (last_active_ == no_vertex)
-        first_active_ = v;
-    else
-        state_->tree(last_active_).next = v;
-    last_active_ = v;
+    if (node.is_active) return;
+    node.is_active = 1;
+    const std::size_t place = first_active_ + n_active_++;
+    queue_[place < queue_.size() ? place : place - queue_.size()] = v;
 }
 
 Vertex AugmentingPaths::next_active() {
-    while (first_active_ != no_vertex) {
-        const Vertex v = first_active_;
-        SearchNode& node = state_->tree(v);
-        if (node.next == v)
-            first_active_ = last_active_ = no_vertex;
-        else
-            first_active_ = node.next;
-        node.next = not_queued;
+    while (n_active_ > 0) {
+        const Vertex v = queue_[first_active_];
+        first_active_ = first_active_ + 1 < queue_.size() ? first_active_ + 1 : 0;
+        --n_active_;
+        state_->tree(v).is_active = 0;
         if (state_->at(v) != Side::free) return v;
     }
     return no_vertex;
@@ -41,7 +32,7 @@ Vertex AugmentingPaths::next_active() {
 void AugmentingPaths::start(const Component& component) {
     n_sources_ = n_sinks_ = 0;
     for (const Vertex v : component.vertices(*state_)) {
-        state_->tree(v) = {0, SearchNode::none, 0, 0, not_queued};
+        state_->tree(v) = {0, SearchNode::none, 0, 0, 0};
         const double e = state_->e(v);
         if (std::abs(e) <= tolerance_) {
             state_->at(v) = Side::free;
@@ -59,7 +50,8 @@ AugmentingPaths::End AugmentingPaths::run(FlowState& state, const Component& com
     state_ = &state;
     tolerance_ = component.tolerance;
     time_ = 0;
-    first_active_ = last_active_ = no_vertex;
+    queue_ = component.spare(state);
+    first_active_ = n_active_ = 0;
     start(component);
     const std::int64_t last_arc = path_arcs + most_arcs;
     while (n_sources_ > 0 && n_sinks_ > 0) {
@@ -80,7 +72,7 @@ bool AugmentingPaths::grow(Vertex v, Pulse& pulse) {
         there.up = up;
         there.parent = v;
         there.time = here.time;
-        there.level = here.level + 1;
+        there.set_level(here.level + 1);
     };
     const auto arcs = network[v];
     for (auto out = arcs.begin(); out != arcs.end();) {
@@ -187,7 +179,7 @@ std::uint32_t AugmentingPaths::distance_to_root(Vertex v) {
     std::uint32_t level = distance;
     for (Vertex w = v; state_->tree(w).time != time_; w = state_->tree(w).parent) {
         state_->tree(w).time = time_;
-        state_->tree(w).level = level--;
+        state_->tree(w).set_level(level--);
     }
     return distance;
 }
@@ -217,7 +209,7 @@ void AugmentingPaths::adopt(Vertex v) {
         node.up = best.arc;
         node.parent = best.to;
         node.time = time_;
-        node.level = least + 1;
+        node.set_level(least + 1);
         return;
     }
     for (const auto [w, a] : network[v]) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "solver/flow_state.hpp"
@@ -40,7 +41,9 @@ class AugmentingPaths {
     double tolerance_ = 0.0;
     std::uint32_t time_ = 0;
     std::size_t n_sources_ = 0, n_sinks_ = 0;  // roots
-    Vertex first_active_ = no_vertex, last_active_ = no_vertex;
+    // A ring of the vertices to search from: each is in it once at most.
+    std::span<Vertex> queue_;
+    std::size_t first_active_ = 0, n_active_ = 0;
     std::vector<Vertex> orphans_;
     std::size_t next_orphan_ = 0;
 };

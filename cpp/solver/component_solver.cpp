@@ -78,7 +78,7 @@ bool ComponentSolver::prepare(FlowTask& task, Component& component) {
     const auto vertices = component.vertices(state);
     const double out = slope(state, vertices, task.largest_capacity);
     if (looks(component)) return false;
-    const double m = task.loss.minimizer(vertices, out, component.places(state.spare));
+    const double m = task.loss.minimizer(vertices, out, component.spare(state));
     if (looks(component)) return false;
     if (component.is_part) choose_flow(task, component, m);
     if (looks(component)) return false;

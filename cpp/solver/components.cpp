@@ -9,24 +9,25 @@ namespace {
 constexpr std::size_t between_looks = 1 << 15;
 
 // The vertices of a component that have narrow arcs, in the order in which they were found, linked
-// by SearchNode::next; and how far their arcs have been looked at once more.
+// by SearchNode::time, which nobody else needs yet; and how far their arcs have been looked at once
+// more.
 class NarrowPlaces {
   public:
     explicit NarrowPlaces(FlowState& state) : state_(state) {}
 
     void add(Vertex v) {
-        state_.tree(v).next = no_vertex;
-        if (last_ == no_vertex)
-            first_ = v;
+        link(v) = none;
+        if (last_ == none)
+            first_ = name(v);
         else
-            state_.tree(last_).next = v;
-        last_ = v;
+            link(static_cast<Vertex>(last_)) = name(v);
+        last_ = name(v);
     }
 
     // The next arc at such a vertex, which is then `from()`, to a vertex that is still at rest.
     const OutArc* next() {
-        for (; first_ != no_vertex; advance())
-            for (const auto arcs = state_.network[first_]; n_read_ < arcs.size();) {
+        for (; first_ != none; advance())
+            for (const auto arcs = state_.network[from()]; n_read_ < arcs.size();) {
                 const OutArc& candidate = arcs[n_read_++];
                 if (!state_.network.is_closed(candidate.arc) &&
                     state_.at(candidate.to) == Side::resting)
@@ -34,17 +35,21 @@ class NarrowPlaces {
             }
         return nullptr;
     }
-    Vertex from() const { return first_; }
+    Vertex from() const { return static_cast<Vertex>(first_); }
 
   private:
     void advance() {
-        first_ = state_.tree(first_).next;
-        if (first_ == no_vertex) last_ = no_vertex;
+        first_ = link(from());
+        if (first_ == none) last_ = none;
         n_read_ = 0;
     }
+    static std::uint32_t name(Vertex v) { return static_cast<std::uint32_t>(v); }
+    std::uint32_t& link(Vertex v) { return state_.tree(v).time; }
+
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
 
     FlowState& state_;
-    Vertex first_ = no_vertex, last_ = no_vertex;
+    std::uint32_t first_ = none, last_ = none;
     std::size_t n_read_ = 0;
 };
 
@@ -52,7 +57,7 @@ class NarrowPlaces {
 
 std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::size_t begin,
                                             Pulse& pulse) {
-    constexpr double share = 0.03;                         // of the room the other way
+    constexpr double share = 0.03;                            // of the room the other way
     constexpr double narrow = (1.0 - share) / (1.0 + share);  // in terms of |p|
     const FlowNetwork& network = state.network;
     std::size_t end = begin;

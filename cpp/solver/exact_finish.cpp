@@ -142,8 +142,7 @@ bool ExactFinish::gather_dirty(Pulse& pulse) {
                        [&](std::size_t i) {
                            const Vertex v = all_dirty_ ? static_cast<Vertex>(i) : dirty_[i];
                            if (ended || state_.at(v) != Side::resting) return;
-                           const auto end =
-                               gather_component(state_, v, at(borders_.back()), pulse);
+                           const auto end = gather_component(state_, v, at(borders_.back()), pulse);
                            ended = !end;
                            if (end) borders_.push_back(static_cast<Vertex>(*end));
                        }) &&
@@ -223,7 +222,7 @@ bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solve
 // The value of a component; where all values are as good, for want of data, the one that it has.
 double ExactFinish::settled_value(const FlowTask& task, const Component& component, double slope) {
     const auto vertices = component.vertices(state_);
-    const double m = task.loss.minimizer(vertices, slope, component.places(state_.spare)),
+    const double m = task.loss.minimizer(vertices, slope, component.spare(state_)),
                  now = u_[at(vertices[0])];
     if (std::abs(m - now) <= 1e-9 * std::abs(m)) return m;
     double total = slope;

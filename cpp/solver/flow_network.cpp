@@ -80,8 +80,7 @@ void FlowNetwork::open_all() {
         if (weights_[e] > 0.0) p_[e] = opened(p_[e]);
 }
 
-bool FlowNetwork::take(std::span<double> p, double bound, std::span<double> outflow,
-                       Watch& watch) {
+bool FlowNetwork::take(std::span<double> p, double bound, std::span<double> outflow, Watch& watch) {
     bound_ = bound;
     const auto ends = [&] { return watch.expired(); };
     std::size_t n_taken = 0;
@@ -93,12 +92,12 @@ bool FlowNetwork::take(std::span<double> p, double bound, std::span<double> outf
         ++n_taken;
     });
     p_ = p.first(n_taken);
-    const bool taken =
-        n_taken == p.size() && for_watched(outflow.size(), ends, [&](std::size_t v) {
-            double sum = 0.0;
-            for (const auto [to, arc] : (*this)[static_cast<Vertex>(v)]) sum += flow(arc);
-            outflow[v] = sum;
-        });
+    const bool taken = n_taken == p.size() && for_watched(outflow.size(), ends, [&](std::size_t v) {
+                           double sum = 0.0;
+                           for (const auto [to, arc] : (*this)[static_cast<Vertex>(v)])
+                               sum += flow(arc);
+                           outflow[v] = sum;
+                       });
     if (!taken) hand_back(1);
     return taken;
 }

@@ -16,16 +16,18 @@ namespace graphtv {
 enum class Side : std::uint8_t { resting, free, source, sink };
 
 struct SearchNode {
-    Arc up;               // the arc to the parent in the vertex's tree
-    Vertex parent;        // its end
-    std::uint32_t level;  // distance to a root
-    std::uint32_t time;   // when that was known
-    Vertex next;          // in a queue
+    Arc up;                       // the arc to the parent in the vertex's tree
+    Vertex parent;                // its end
+    std::uint32_t level : 31;     // distance to a root
+    std::uint32_t is_active : 1;  // whether it waits to be searched from
+    std::uint32_t time;           // when the level was known
 
     bool is_root() const { return parent == root; }
     bool is_orphan() const { return parent == none; }
+    void set_level(std::uint32_t distance) { level = distance & unreached; }
 
     static constexpr Vertex root = -1, none = -2;
+    static constexpr std::uint32_t unreached = 0x7FFFFFFF;  // a level that no vertex has
 };
 
 inline constexpr Vertex no_vertex = -1;
@@ -68,17 +70,14 @@ struct FlowState {
 // A component at work: places in FlowState::order, and what counts as nothing.
 struct Component {
     std::size_t begin, end;
-    bool is_part = false;             // of a component that fell apart
+    bool is_part = false;    // of a component that fell apart
     double tolerance = 0.0;  // of excess
 
     std::size_t size() const { return end - begin; }
     std::span<const Vertex> vertices(const FlowState& state) const {
         return {state.order.data() + begin, size()};
     }
-    // The same places of another array.
-    std::span<Vertex> places(std::vector<Vertex>& values) const {
-        return {values.data() + begin, size()};
-    }
+    std::span<Vertex> spare(FlowState& state) const { return {state.spare.data() + begin, size()}; }
 };
 
 }  // namespace graphtv

@@ -21,12 +21,12 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
                          std::span<double> u, Watch& watch) {
     const auto ends = [&] { return watch.expired(); };
     UnionFind sets(graph_.n_vertices);
-    cut_.clear();
+    is_cut_.assign(p.size(), false);
     const bool fused = for_watched(p.size(), ends, [&](std::size_t e) {
         if (std::abs(p[e]) < 1.0 - slack)
             sets.unite(graph_.edges[e].tail, graph_.edges[e].head);
         else
-            cut_.push_back(static_cast<EdgeIndex>(e));
+            is_cut_[e] = true;
     });
     if (!fused) return false;
     for (int round = 0; round < max_rounds; ++round) {
@@ -35,19 +35,19 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
         // are none.
         slope_.assign(begin_.size() - 1, 0.0);
         value_.resize(slope_.size());
-        std::size_t n_cut = 0;
-        if (!for_watched(cut_.size(), ends, [&](std::size_t k) {
-                const auto e = index(cut_[k]);
+        if (!for_watched(p.size(), ends, [&](std::size_t e) {
+                if (!is_cut_[e]) return;
                 const std::size_t a = index(label_[index(graph_.edges[e].tail)]);
                 const std::size_t b = index(label_[index(graph_.edges[e].head)]);
-                if (a == b) return;
+                if (a == b) {
+                    is_cut_[e] = false;
+                    return;
+                }
                 const double flow = std::copysign(weights_[e], p[e]);
                 slope_[a] += flow;
                 slope_[b] -= flow;
-                cut_[n_cut++] = cut_[k];
             }))
             return false;
-        cut_.resize(n_cut);
         if (!for_watched(slope_.size(), ends, [&](std::size_t k) {
                 const std::span<const Vertex> members(
                     vertices_.data() + begin_[k],
@@ -56,8 +56,8 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
             }))
             return false;
         bool flipped = false;
-        if (!for_watched(cut_.size(), ends, [&](std::size_t k) {
-                const auto e = index(cut_[k]);
+        if (!for_watched(p.size(), ends, [&](std::size_t e) {
+                if (!is_cut_[e]) return;
                 const auto [tail, head] = graph_.edges[e];
                 const double rise =
                     value_[index(label_[index(tail)])] - value_[index(label_[index(head)])];

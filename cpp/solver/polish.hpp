@@ -41,7 +41,7 @@ class Polish {
     std::vector<Vertex> label_;     // component of each vertex
     std::vector<Vertex> begin_;     // components as ranges of vertices_
     std::vector<Vertex> vertices_;  // component after component
-    std::vector<EdgeIndex> cut_;    // edges between components
+    std::vector<bool> is_cut_;      // by edge: whether it joins two components
     std::vector<double> slope_, value_;
 };
 

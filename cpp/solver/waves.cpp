@@ -1,12 +1,11 @@
 #include "solver/waves.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace graphtv {
 
 namespace {
-constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t unreached = SearchNode::unreached;
 
 constexpr std::size_t least_size = 64, longest_path = 512, between_looks = 1 << 15;
 
@@ -27,7 +26,7 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
     for (const Vertex v : vertices) {
         const double e = sign * state.e(v);
         SearchNode& node = state.tree(v);
-        node.level = unreached;
+        node.set_level(unreached);
         if (e > component.tolerance) ++wanted;
         if (e < -component.tolerance) {
             node.level = 0;
@@ -44,7 +43,7 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
         for (const auto [to, arc] : network[v]) {
             // In this order: across a closed edge there may be another thread.
             if (!network.has_room(inward(arc)) || state.tree(to).level != unreached) continue;
-            state.tree(to).level = depth;
+            state.tree(to).set_level(depth);
             queue[end++] = to;
             if (sign * state.e(to) > component.tolerance) {
                 --missing;

@@ -218,6 +218,7 @@ def _run(
                 if engine.target and not is_over:
                     # The dual point gets better anyway: the flows will need its memory.
                     guess, best = (best.u, best.primal), None
+            candidate = None
             engine.observe(record.relative_gap)
             progress.plan_next(max(tolerance, engine.target), engine.is_cheap)
             if is_news:
