@@ -25,14 +25,13 @@ def finish(
     c = np.atleast_1d(np.asarray(weights, dtype=float))
     term = _core.SquaredTerm(graph.n_vertices, 1, f, c)
     solver = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
-    x = np.zeros(graph.n_edges) if start is None else np.array(start, dtype=float)
+    p = np.zeros(graph.n_edges) if start is None else np.array(start, dtype=float)
     u = np.full(graph.n_vertices, np.nan)
-    end = solver.solve(term, 0, x, u, _core.Watch(FOREVER), n_threads)
-    return x, u, end, solver.stats
+    end = solver.solve(term, 0, p, u, _core.Watch(FOREVER), n_threads)
+    return p, u, end, solver.stats
 
 
-def relative_gap(graph: Graph, signal: Any, u: Any, x: Any, weights: Any = None) -> float:
-    p = np.clip(x / graph.weights, -1.0, 1.0)
+def relative_gap(graph: Graph, signal: Any, u: Any, p: Any, weights: Any = None) -> float:
     value = certificate(graph.gradient(), signal, u, p, weights)
     return float(value.gap / max(abs(value.primal), abs(value.dual), 1e-300))
 
@@ -44,11 +43,11 @@ def test_gap_is_rounding(n: int, seed: int, scale: float) -> None:
     m = int(rng.integers(0, min(3 * n, n * (n - 1) // 2) + 1))
     graph = erdos_renyi_graph(n, m, seed, scale * rng.uniform(0.1, 1.0, m))
     signal, weights = rng.standard_normal(n), rng.uniform(0.1, 2.0, n)
-    start = graph.weights * rng.uniform(-1.0, 1.0, graph.n_edges)
-    x, u, end, _ = finish(graph, signal, start, weights)
+    start = rng.uniform(-1.0, 1.0, graph.n_edges)
+    p, u, end, _ = finish(graph, signal, start, weights)
     assert end == "exact"
-    assert np.all(np.abs(x) <= graph.weights)
-    assert abs(relative_gap(graph, signal, u, x, weights)) <= 1e-12
+    assert np.all(np.abs(p) <= 1.0)
+    assert abs(relative_gap(graph, signal, u, p, weights)) <= 1e-12
 
 
 def test_image_from_descent_and_from_nothing() -> None:
@@ -59,11 +58,11 @@ def test_image_from_descent_and_from_nothing() -> None:
         assert descent.step(_core.Watch(FOREVER), 1, 1)
     p = np.empty(graph.n_edges)
     descent.dual(p)
-    x, u, end, stats = finish(graph, signal, p * graph.weights)
+    p, u, end, stats = finish(graph, signal, p)
     assert end == "exact"
     assert stats.rounds >= 1
     assert not stats.fallback
-    assert relative_gap(graph, signal, u, x) <= 1e-14
+    assert relative_gap(graph, signal, u, p) <= 1e-14
     other = finish(graph, signal)
     np.testing.assert_allclose(other[1], u, rtol=0, atol=1e-12)
 
@@ -71,8 +70,8 @@ def test_image_from_descent_and_from_nothing() -> None:
 def test_started_at_the_optimum_it_stays() -> None:
     noisy, _ = piecewise_constant_image((40, 40), seed=1)
     graph, signal = grid_graph((40, 40), 0.3), noisy.ravel()
-    x, u, _, _ = finish(graph, signal)
-    again = finish(graph, signal, x)
+    p, u, _, _ = finish(graph, signal)
+    again = finish(graph, signal, p)
     assert again[3].splits == 0
     assert again[3].paths == 0
     np.testing.assert_allclose(again[1], u, rtol=0, atol=1e-13)
@@ -80,10 +79,10 @@ def test_started_at_the_optimum_it_stays() -> None:
 
 def test_no_data_at_all() -> None:
     graph = grid_graph((3, 3))
-    x, u, end, _ = finish(graph, np.arange(9.0), weights=np.zeros(9))
+    p, u, end, _ = finish(graph, np.arange(9.0), weights=np.zeros(9))
     assert end == "exact"
     assert np.ptp(u) == 0.0
-    assert not x.any()
+    assert not p.any()
 
 
 def test_any_number_of_threads() -> None:
@@ -101,7 +100,7 @@ def test_an_interrupt_leaves_a_feasible_flow() -> None:
     graph, signal = grid_graph((700, 700), 3.0), rng.standard_normal(700 * 700)
     term = _core.SquaredTerm(graph.n_vertices, 1, signal, np.ones(1))
     solver = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
-    x, u = np.zeros(graph.n_edges), np.zeros(graph.n_vertices)
+    p, u = np.zeros(graph.n_edges), np.zeros(graph.n_vertices)
     watch = _core.Watch(FOREVER)
     interrupted_at = [0.0]
 
@@ -111,20 +110,39 @@ def test_an_interrupt_leaves_a_feasible_flow() -> None:
 
     timer = threading.Timer(0.15, interrupt)
     timer.start()
-    end = solver.solve(term, 0, x, u, watch, 1)
+    end = solver.solve(term, 0, p, u, watch, 1)
     late = time.monotonic() - interrupted_at[0]
     timer.join()
     assert end == "expired"
     assert late < 2.0  # generous: the machine may be busy
-    assert np.all(np.abs(x) <= graph.weights)
+    assert np.all(np.abs(p) <= 1.0)
     assert np.isfinite(u).all()
+
+
+def test_in_vain_it_leaves_the_start() -> None:
+    rng = np.random.default_rng(1)
+    graph, signal = grid_graph((60, 50), 3.0), rng.standard_normal(3000)
+    term = _core.SquaredTerm(graph.n_vertices, 1, signal, np.ones(1))
+    solver = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
+    start = np.clip(rng.standard_normal(graph.n_edges), -1.0, 1.0)
+    p, u = start.copy(), np.full(graph.n_vertices, 7.0)
+    assert solver.solve(term, 0, p, u, _core.Watch(FOREVER), 1, 0.1) == "exhausted"
+    assert np.all(u == 7.0)
+    np.testing.assert_allclose(p, start, rtol=0, atol=1e-4)
+    np.testing.assert_array_equal(p[np.abs(start) == 1.0], start[np.abs(start) == 1.0])
+
+
+def test_memory_is_counted() -> None:
+    graph = grid_graph((50, 40))
+    solver = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
+    assert solver.n_bytes <= 8 * (7 * graph.n_vertices + 2.25 * graph.n_edges)
 
 
 def test_sizes_are_checked() -> None:
     graph = grid_graph((3, 3))
     solver = _core.ExactFinish(9, graph.edges, graph.weights)
     term = _core.SquaredTerm(9, 1, np.zeros(9), np.ones(1))
-    with pytest.raises(ValueError, match="x has the wrong size"):
+    with pytest.raises(ValueError, match="p has the wrong size"):
         solver.solve(term, 0, np.zeros(3), np.zeros(9), _core.Watch(FOREVER), 1)
     with pytest.raises(ValueError, match="channel"):
         solver.solve(term, 1, np.zeros(12), np.zeros(9), _core.Watch(FOREVER), 1)
