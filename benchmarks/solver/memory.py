@@ -23,24 +23,32 @@ from problems import Instance, grid
 from process_memory import in_child, peak, reset_peak
 from runs import require_solver, solve
 
+from graphtv import Graph, knn_graph
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
 
 METHODS = {
     "descent": {"method": "descent", "tol": 1e-15, "max_iterations": 20},
-    "exact": {"method": "exact", "tol": 0.0},
+    "auto 1e-6": {"tol": 1e-6},
+    "auto 0": {"tol": 0.0},
 }
 
 
 def make_instance(kind: str, n: int) -> Instance:
-    """Return a grid, or a random graph with as many edges per vertex as the kind says."""
+    """Return a grid, neighbours in the plane, or a random graph of so many edges per vertex."""
     if kind == "grid":
         side = round(n**0.5)
         return grid("grid", piecewise_constant_image((side, side))[0], 0.1)
     if kind == "volume":
         side = round(n ** (1 / 3))
         return grid("volume", piecewise_constant_image((side,) * 3)[0], 0.1)
-    density = int(kind.split()[-1])
     rng = np.random.default_rng(0)
+    if kind == "knn":
+        points = rng.uniform(size=(n, 2))
+        steps = np.floor(4.0 * points[:, 0]) + np.floor(3.0 * points[:, 1])
+        graph = knn_graph(points, 6)
+        graph = Graph(n, graph.edges, 0.5 * graph.weights / graph.weights.mean())
+        return Instance(kind, graph, steps + 0.5 * rng.standard_normal(n))
+    density = int(kind.split()[-1])
     weights = rng.uniform(0.03, 0.3, density * n) * 3 / density
     graph = erdos_renyi_graph(n, density * n, 0, weights)
     return Instance(kind, graph, rng.standard_normal(n))
@@ -65,15 +73,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small graphs")
     arguments = parser.parse_args()
     require_solver()
-    print(f"{'graph':>10} {'method':>8} {'per vertex':>11} {'per edge':>9} {'of allowed':>11}")
+    print(f"{'graph':>10} {'method':>10} {'per vertex':>11} {'per edge':>9} {'of allowed':>11}")
     for method in METHODS:
         rows = []
-        for kind in ("grid", "volume", "random 3", "random 10"):
+        for kind in ("grid", "volume", "knn", "random 3", "random 10"):
             size = 20_000 if arguments.quick else 1_000_000 if kind != "random 10" else 300_000
             n, m, doubles, _ = in_child(used, kind, size, method)
             rows.append((n, m, doubles))
             print(
-                f"{kind:>10} {method:>8} {doubles / n:>11.1f} {doubles / m:>9.1f}"
+                f"{kind:>10} {method:>10} {doubles / n:>11.1f} {doubles / m:>9.1f}"
                 f" {doubles / (12 * n + 3 * m):>11.2f}",
                 flush=True,
             )

@@ -20,7 +20,8 @@ class AugmentingPaths {
   public:
     // balanced: nothing is left of the excess, or of the deficits. blocked: both are left, and `side`
     // tells the search trees: source (all that excess can reach), sink (all that can reach a
-    // deficit), free (the rest). exhausted: the paths had more than `most_arcs` arcs. expired: ended early; the flow is feasible anyway.
+    // deficit), free (the rest). exhausted: the paths had more than `most_arcs` arcs. expired: ended
+    // early; the flow is feasible anyway.
     enum class End { balanced, blocked, exhausted, expired };
     End run(FlowState& state, const Component& component, std::int64_t most_arcs, Pulse& pulse);
 

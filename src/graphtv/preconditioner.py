@@ -13,7 +13,7 @@ The forests are those of a `ForestPartition`: chains, linear, nested, matroid, o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphtv import _core
@@ -47,6 +47,10 @@ class Preconditioner:
     partition: ForestPartition | None
     alpha: float | None
     reason: str
+
+    def without_forests(self) -> Preconditioner:
+        """Return what is left when the memory of the partition is needed elsewhere."""
+        return replace(self, partition=None)
 
     @property
     def n_forests(self) -> int:

@@ -43,10 +43,12 @@ class Descent:
         watch: _core.Watch,
         n_threads: int,
         start: Floats | None,
+        *,
+        rests: bool = True,
     ) -> None:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._n, self._m = problem.graph.n_vertices, problem.graph.n_edges
-        self._partition = partition
+        self._partition = partition if rests else None  # for those who never rest it is ballast
         self._n_forests = 0 if partition is None else partition.n_forests
         data = problem.data
         assert isinstance(data, SquaredLoss)

@@ -55,5 +55,6 @@ def _make(
     elif preconditioner is None:
         engine = Relay(problem, goal, watch, n_threads, p)
     else:
-        engine = Descent(problem, preconditioner.partition, watch, n_threads, p)
+        rests = plan.method == "exact"
+        engine = Descent(problem, preconditioner.partition, watch, n_threads, p, rests=rests)
     return Exact(problem, engine, watch, n_threads) if plan.method == "exact" else engine

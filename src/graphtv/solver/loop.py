@@ -136,6 +136,7 @@ def solve(
         engine = make_engine(problem, plan, limits.tolerance, watch, threads, warm)
         setup_time = time.perf_counter() - start
         log.header(**_facts(problem, plan, limits, tolerance))
+        plan = plan.without_forests()  # the engine has what it needs of them
         progress = Progress(limits, time.perf_counter())
         status, certificate = _run(problem, engine, progress, log, callback, threads, warm)
 

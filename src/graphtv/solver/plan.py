@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphtv import _core
@@ -30,6 +30,11 @@ class Plan:
     preconditioner: Preconditioner | None
     reason: str
     pdhg: PDHG
+
+    def without_forests(self) -> Plan:
+        """Return the plan with no more of its preconditioner than the name and the reason."""
+        made = self.preconditioner
+        return self if made is None else replace(self, preconditioner=made.without_forests())
 
 
 def choose(

@@ -143,6 +143,6 @@ class Relay:
         except _core.Expired:
             edges.resume(p)
             return
-        self.preconditioner = found
+        self.preconditioner = found.without_forests()
         self._edge_iterations, self._edge_restarts = edges.iterations, edges.restarts
         self.phase = ""
