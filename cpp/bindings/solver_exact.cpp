@@ -72,8 +72,9 @@ void bind_exact(nb::module_& m) {
             nb::arg("watch"), nb::arg("n_threads"),
             nb::arg("allowance") = std::numeric_limits<double>::infinity(),
             "p by edge is the start and becomes the answer; u is filled. How it ended: 'exact', "
-            "'stalled', 'expired', or 'exhausted' after more work per vertex than allowed, which "
-            "leaves both as they were, p to four digits.")
+            "'stalled', 'expired', or 'exhausted' after more work per vertex than allowed. The "
+            "last "
+            "two leave both as they were, p to four digits.")
         .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
         .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
 }

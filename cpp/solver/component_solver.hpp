@@ -33,7 +33,7 @@ class ComponentSolver {
 
     // On entry the component's vertices are free in breadth-first order and FlowState::excess holds
     // their outflow; on return they are at rest, in components that are final, and u holds their
-    // values. False if it ended early: the flow is feasible, u is what was known last.
+    // values. False if it ended early.
     bool solve(FlowTask& task, const Component& component);
 
     std::int64_t n_components = 0, n_splits = 0;

@@ -58,23 +58,22 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
         stats_.waves += solver.n_waves();
         stats_.work += solver.work();
     }
-    if (std::ranges::any_of(solvers, &ComponentSolver::is_exhausted)) {
+    if (!finished) {
+        // Halfway, excess is pressed against the cuts to be: the start is nearer to the optimum.
         state_.network.hand_back_start(n_threads);
-        return End::exhausted;
+        const bool in_vain = std::ranges::any_of(solvers, &ComponentSolver::is_exhausted);
+        return in_vain ? End::exhausted : End::expired;
     }
     state_.network.hand_back(n_threads);
-    hand_over(u, finished, n_threads);
-    if (!finished) return End::expired;
+    hand_over(u, n_threads);
     return is_dirty() ? End::stalled : End::exact;
 }
 
-void ExactFinish::hand_over(std::span<double> u, bool finished, int n_threads) const {
+void ExactFinish::hand_over(std::span<double> u, int n_threads) const {
     const FlowNetwork& network = state_.network;
     for_shards(u.size(), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t v = first; v < last; ++v)
-            // Without data and not reached yet: the start knew better.
-            if (finished || !std::isnan(u_[v]))
-                u[at(network.original(static_cast<Vertex>(v)))] = u_[v];
+            u[at(network.original(static_cast<Vertex>(v)))] = u_[v];
     });
 }
 

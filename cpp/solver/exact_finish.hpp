@@ -52,11 +52,10 @@ class ExactFinish {
     ExactFinish(const EdgeList& graph, std::span<const double> weights, Watch& watch);
 
     // p by edge, |p| ≤ 1: the start on entry, the answer on return; its memory holds the flow in
-    // between. u by vertex on return. Ended early, p is feasible still and u the best guess: what
-    // they were, if that is before the flows have begun.
+    // between. u by vertex on return. Ended early, both are left as they were, but for the digits
+    // of p beyond the fourth.
     // `allowance` limits the work spent on a component, in arcs looked at per vertex (its own, and a
-    // quarter of all for small ones): when it is exhausted, the start was too far away; u is left
-    // as it was, and p, but for the digits beyond the fourth.
+    // quarter of all for small ones): when it is exhausted, the start was too far away.
     End solve(const SmoothTerm& term, std::size_t channel, std::span<double> p, std::span<double> u,
               Watch& watch, int n_threads,
               double allowance = std::numeric_limits<double>::infinity());
@@ -86,7 +85,7 @@ class ExactFinish {
     bool asks_for_no_flow(const FlowTask& task, std::span<const Vertex> vertices, double m,
                           double noise) const;
     bool settle(FlowTask& task, Pulse& pulse);
-    void hand_over(std::span<double> u, bool finished, int n_threads) const;
+    void hand_over(std::span<double> u, int n_threads) const;
 
     FlowState state_;
     std::vector<double> u_;        // by vertex of the network

@@ -100,6 +100,8 @@ class Exact:
 
     def observe(self, relative_gap: float) -> None:
         """Try the flows when the start is good enough for the first time, or for the next."""
+        if self._point is not None:
+            return  # the start is at rest for good
         self._start.observe(relative_gap)
         if self._next_attempt == 0:
             done, least = self._start.iterations, SHORTEST_CHEAP_START if self.is_cheap else 0
