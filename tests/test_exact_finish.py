@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtv import Graph, _core, grid_graph
+from graphtv import Graph, Problem, SquaredLoss, _core, grid_graph, solve
 from graphtv._reference.certificate import certificate
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
+from graphtv.solver import exact
+from graphtv.solver.descent import Descent
 
 FOREVER = float("inf")
 
@@ -146,3 +148,26 @@ def test_sizes_are_checked() -> None:
         solver.solve(term, 0, np.zeros(3), np.zeros(9), _core.Watch(FOREVER), 1)
     with pytest.raises(ValueError, match="channel"):
         solver.solve(term, 1, np.zeros(12), np.zeros(9), _core.Watch(FOREVER), 1)
+
+
+@pytest.mark.parametrize("kind", ["grid", "random"])
+def test_after_flows_in_vain_the_start_goes_on(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    n = 10_000  # enough work for a look at the allowance
+    graph = grid_graph((100, 100), 2.0) if kind == "grid" else erdos_renyi_graph(n, 3 * n, 0)
+    problem = Problem(graph, SquaredLoss(rng.standard_normal(n) + np.arange(n) / 1000.0))
+    expected = solve(problem, tol=0.0)
+    resumed = []
+    resume = Descent.resume
+
+    def counted(self: Descent, p: Any) -> None:
+        resumed.append(np.abs(p).max())
+        resume(self, p)
+
+    monkeypatch.setattr(Descent, "resume", counted)
+    monkeypatch.setattr(exact, "ALLOWANCE", 1e-3)
+    found = solve(problem, tol=0.0, method="exact")
+    assert resumed
+    assert max(resumed) <= 1.0
+    assert found.status == "optimal"
+    np.testing.assert_allclose(found.u, expected.u, rtol=0, atol=1e-10)
