@@ -7,9 +7,12 @@ trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose
 """
 
 from graphtv import gallery
+from graphtv.applications.cut_path import CutPath, cut_path
+from graphtv.applications.min_cut import Cut, min_cut
 from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.exact import tv_chain, tv_forest
+from graphtv.flow_network import FlowNetwork
 from graphtv.graph import Graph
 from graphtv.grid import GridStructure, grid_graph, recognize_grid
 from graphtv.neighbours import knn_graph
@@ -32,8 +35,11 @@ from graphtv.terms import (
 __all__ = [
     "PDHG",
     "AbsoluteLoss",
+    "Cut",
+    "CutPath",
     "DataTerm",
     "EntropicSimplex",
+    "FlowNetwork",
     "ForestPartition",
     "Graph",
     "GridStructure",
@@ -47,10 +53,12 @@ __all__ = [
     "SquaredLoss",
     "TotalVariation",
     "condition_number",
+    "cut_path",
     "decompose",
     "gallery",
     "grid_graph",
     "knn_graph",
+    "min_cut",
     "recognize_grid",
     "solve",
     "tv_chain",
