@@ -3,7 +3,8 @@
 Build a `Graph` (or a `grid_graph`, a `knn_graph`), say with a data term such as `SquaredLoss` what
 is known at its vertices, and `solve` the `Problem`; the `Result` proves how good it is. On chains,
 trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose` and
-`condition_number` show the forests behind it all.
+`condition_number` show the forests behind it all. `min_cut`, `cut_path` and `FlowNetwork` are for
+cuts and flows.
 """
 
 from graphtv import gallery
@@ -15,6 +16,7 @@ from graphtv.exact import tv_chain, tv_forest
 from graphtv.flow_network import FlowNetwork
 from graphtv.graph import Graph
 from graphtv.grid import GridStructure, grid_graph, recognize_grid
+from graphtv.io import DimacsError, read_dimacs, write_dimacs
 from graphtv.neighbours import knn_graph
 from graphtv.problem import Problem
 from graphtv.result import Result
@@ -38,6 +40,7 @@ __all__ = [
     "Cut",
     "CutPath",
     "DataTerm",
+    "DimacsError",
     "EntropicSimplex",
     "FlowNetwork",
     "ForestPartition",
@@ -59,8 +62,10 @@ __all__ = [
     "grid_graph",
     "knn_graph",
     "min_cut",
+    "read_dimacs",
     "recognize_grid",
     "solve",
     "tv_chain",
     "tv_forest",
+    "write_dimacs",
 ]

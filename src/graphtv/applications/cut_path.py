@@ -93,7 +93,7 @@ class CutPath:
         """
         shift = as_real(theta, "theta")
         problem = self._problem.shifted(shift) if shift != 0.0 else self._problem
-        return certified_cut(problem, shift, self.result, math.inf)
+        return certified_cut(problem, shift, self.result, 0.0, math.inf)
 
     def __repr__(self) -> str:
         if len(self.breakpoints) == 0:
@@ -140,4 +140,4 @@ def cut_path(
 
 def path_of(problem: CutProblem, options: dict[str, Any]) -> CutPath:
     """Return all cuts of a problem."""
-    return CutPath(problem, solve_levels(problem, options))
+    return CutPath(problem, solve_levels(problem, {"tol": 0.0, **options}))

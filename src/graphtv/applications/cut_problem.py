@@ -88,9 +88,17 @@ class CutProblem:
         weights = (0.5 * (forward + backward)).astype(np.float64)
         kept = weights > 0
         graph = Graph(n, pairs[kept], weights[kept])
-        seeds = np.arange(n)[None, :] == np.array([[s], [t]])
-        constant = exact_sum(capacities[roles.direct])
-        return cls(graph, forward[kept], backward[kept], source, sink, constant, *seeds, network)
+        return cls(
+            graph,
+            forward[kept],
+            backward[kept],
+            source,
+            sink,
+            constant=exact_sum(capacities[roles.direct]),
+            source_seeds=np.arange(n) == s,
+            sink_seeds=np.arange(n) == t,
+            network=network,
+        )
 
     @property
     def is_whole(self) -> bool:

@@ -19,7 +19,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
 from graphtv import _core
-from graphtv._validate import Floats
 from graphtv.applications.cut_problem import Capacities, CutProblem, Mask, Roles
 from graphtv.flow_network import FlowNetwork, exact_sum
 
@@ -63,9 +62,9 @@ def tighten(
     """
     while (gap := problem.value(side) - problem.bound(flow)) > 0:
         excess = problem.source - problem.sink - problem.outflow(flow)
-        rooms = problem.forward - flow, problem.backward + flow
+        there, back = problem.forward - flow, problem.backward + flow
         # More than the gap cannot be gained: so nothing larger need be told apart.
-        rooms = np.minimum(rooms[0], gap), np.minimum(rooms[1], gap)
+        rooms = [np.minimum(room, gap) for room in (there, back)]
         excess = np.minimum(np.maximum(excess, -gap), gap)
         moved, ignored, is_finished = _move(problem, rooms, excess, watch)
         flow = problem.clipped(flow + moved)
@@ -77,10 +76,10 @@ def tighten(
     return side, flow
 
 
-def maximum_flow(problem: CutProblem, side: Mask, p: Floats) -> Flow:
-    """Return a maximum flow that saturates a minimum cut."""
+def maximum_flow(problem: CutProblem, side: Mask, flow: Capacities) -> Flow:
+    """Return a maximum flow that saturates a minimum cut, from a flow that proves it."""
     watch = _core.Watch(np.inf)
-    _, flow = tighten(problem, side, problem.flow(p), watch)
+    _, flow = tighten(problem, side, flow, watch)
     flow = balance(problem, side, flow, watch)
     out = problem.outflow(flow)
     source = np.where(side, problem.sink + out, problem.source)
@@ -110,8 +109,8 @@ def balance(problem: CutProblem, side: Mask, flow: Capacities, watch: _core.Watc
         if amount <= 0:
             return flow
         there, back = problem.forward - flow, problem.backward + flow
-        rooms = np.where(tails, there, back), np.where(tails, back, there)
-        rooms = tuple(np.where(is_cut, 0, np.minimum(room, amount)) for room in rooms)
+        there, back = np.where(tails, there, back), np.where(tails, back, there)
+        rooms = [np.where(is_cut, 0, np.minimum(room, amount)) for room in (there, back)]
         excess = np.maximum(excess, -amount)
         moved, ignored, is_finished = _move(problem, rooms, excess, watch, True)
         flow = problem.clipped(flow + np.where(tails, moved, -moved))
@@ -121,7 +120,7 @@ def balance(problem: CutProblem, side: Mask, flow: Capacities, watch: _core.Watc
 
 def _move(
     problem: CutProblem,
-    rooms: tuple[Capacities, ...],
+    rooms: list[Capacities],
     excess: Capacities,
     watch: _core.Watch,
     only_excess_travels: bool = False,
@@ -154,7 +153,7 @@ def _move(
         only_excess_travels,
         watch,
     )
-    moved = x - before
+    moved: Capacities = x - before
     if problem.is_whole:
         moved = moved.astype(np.int64).astype(problem.source.dtype) << shift
     return moved, ignored, is_finished

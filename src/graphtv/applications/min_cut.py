@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from graphtv import _core
-from graphtv.applications.cut_problem import CutProblem, Mask
+from graphtv.applications.cut_problem import Capacities, CutProblem, Mask
 from graphtv.applications.level_sets import LevelSets
 from graphtv.applications.max_flow import Flow, maximum_flow, tighten
 from graphtv.graph import Graph, as_graph
@@ -22,6 +22,9 @@ from graphtv.solver import solve
 from graphtv.terms import SquaredLoss
 
 __all__ = ["Cut", "min_cut"]
+
+START = 1e-3
+"""Relative gap of the denoised signal from which augmenting paths finish a cut the soonest."""
 
 REAL_GAP = 1e-9
 """Of real capacities, the part of a cut's value that rounding may leave unproved."""
@@ -45,8 +48,8 @@ class Cut:
     bound : int or float
         What no cut is below.
     result : Result
-        The solution of the denoising problem: the cut is where ``result.u > 0``, and ``result.p``
-        proves it.
+        The solution of the denoising problem that led to it: the cut is where ``result.u > 0``, or
+        near to that if the solution is a rough one.
     """
 
     value: int | float
@@ -55,6 +58,7 @@ class Cut:
     bound: int | float
     result: Result
     _problem: CutProblem = field(repr=False)
+    _pseudoflow: Capacities = field(repr=False)  # the proof
 
     @cached_property
     def flow(self) -> Flow:
@@ -64,7 +68,7 @@ class Cut:
         """
         if not self.certified:
             raise ValueError("flow is known of certified cuts only, got a cut that is not")
-        return maximum_flow(self._problem, self.source_side, self.result.p)
+        return maximum_flow(self._problem, self.source_side, self._pseudoflow)
 
     def __repr__(self) -> str:
         proof = "minimum, certified" if self.certified else f"not below {self.bound} is proved"
@@ -88,7 +92,8 @@ def min_cut(
         Capacities s from the source to each vertex, and t from each vertex to the sink. Infinity
         ties a vertex to that terminal.
     **solve_options
-        Options of `graphtv.solve`. `tol` is 0 unless given.
+        Options of `graphtv.solve`. `tol` is 1e-3 unless given: from there on augmenting paths are
+        faster.
 
     Returns
     -------
@@ -103,10 +108,10 @@ def min_cut(
     Notes
     -----
     Capacities are whole if all of them are integers or floats without a fraction; then everything
-    after the solver is integer arithmetic. Should the flow of the solver not suffice for a proof
-    (beyond some 10¹² they are too large for floats), it is rounded to integers and completed by
-    augmenting paths, which ends with a proof. Only a run that `time_limit`, `max_iterations` or
-    Ctrl-C ended early leaves ``certified=False``.
+    after the solver is integer arithmetic. The solver's dual point is a flow, which augmenting
+    paths complete if it does not prove the cut yet. Only a run that `time_limit`,
+    `max_iterations` or Ctrl-C ended early leaves ``certified=False``; with real capacities also one
+    whose value is so small beside the capacities that rounding hides it.
 
     Examples
     --------
@@ -122,21 +127,22 @@ def min_cut(
 
 def cut_of(problem: CutProblem, options: dict[str, Any]) -> Cut:
     """Return a minimum cut of a problem."""
-    result = solve_levels(problem, options)
+    result = solve_levels(problem, {"tol": START, **options})
     limit = options.get("time_limit")
     seconds = math.inf
     if limit is not None:
         seconds = max(float(limit) - result.setup_time - result.solve_time, 0.0)
-    return certified_cut(problem, 0.0, result, seconds)
+    return certified_cut(problem, 0.0, result, options.get("tol", 0.0), seconds)
 
 
 def solve_levels(problem: CutProblem, options: dict[str, Any]) -> Result:
     """Solve the denoising problem whose level sets are the minimum cuts."""
-    data = SquaredLoss(problem.signal())
-    return solve(Problem(problem.graph, data), **{"tol": 0.0, **options})
+    return solve(Problem(problem.graph, SquaredLoss(problem.signal())), **options)
 
 
-def certified_cut(problem: CutProblem, level: float, result: Result, seconds: float) -> Cut:
+def certified_cut(
+    problem: CutProblem, level: float, result: Result, tolerance: float, seconds: float
+) -> Cut:
     """Return the cheapest of the level sets of u, as a rule that of `level`, or a cheaper cut.
 
     The problem is that of the level: its terminal capacities are shifted by it.
@@ -146,8 +152,9 @@ def certified_cut(problem: CutProblem, level: float, result: Result, seconds: fl
     value = problem.value(side)
     fraction = problem.fraction() if problem.is_whole else 0
     bound = max(problem.bound(problem.flow(p, fraction), fraction), problem.constant)
-    gap = 0 if problem.is_whole else max(result.tolerance, REAL_GAP) * value
+    flow = problem.flow(p)
+    gap = 0.0 if problem.is_whole else max(tolerance, REAL_GAP) * value
     if value - bound > gap and result.status in ("optimal", "stalled"):
-        side, flow = tighten(problem, side, problem.flow(p), _core.Watch(seconds))
+        side, flow = tighten(problem, side, flow, _core.Watch(seconds))
         value, bound = problem.value(side), max(bound, problem.bound(flow))
-    return Cut(value, side, value - bound <= gap, bound, result, problem)
+    return Cut(value, side, value - bound <= gap, bound, result, problem, flow)
