@@ -54,7 +54,7 @@ class FlowNetwork:
         n = as_count(self.n_vertices, "n_vertices", minimum=2)
         arcs = np.array(as_edges(self.arcs, "arcs", n))
         capacities = as_capacities(self.capacities, "capacities", (len(arcs),))
-        if capacities.dtype.kind == "f" and not math.isfinite(float(capacities.sum())):
+        if not has_finite_sum(capacities):
             raise ValueError("capacities must have a finite sum, got inf")
         source = as_count(self.source, "source", maximum=n - 1)
         sink = as_count(self.sink, "sink", maximum=n - 1)
@@ -166,6 +166,12 @@ class FlowNetwork:
             f"FlowNetwork({self.n_vertices} vertices, {self.n_arcs} arcs,"
             f" {self.source} → {self.sink})"
         )
+
+
+def has_finite_sum(values: NDArray[Any]) -> bool:
+    """Whether the sum does not overflow; that of integers never does."""
+    with np.errstate(over="ignore"):
+        return values.dtype.kind != "f" or math.isfinite(float(values.sum()))
 
 
 def exact_sum(values: NDArray[Any]) -> int | float:

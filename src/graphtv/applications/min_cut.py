@@ -45,18 +45,18 @@ class Cut:
         Whether no cut is smaller. With whole capacities this is proved without rounding: the bound,
         computed from a flow in integer arithmetic, equals the value. With others, no cut is smaller
         by more than 1e-9 of the value (or by `tol`, where that was larger).
-    bound : int or float
-        What no cut is below.
     result : Result
         The solution of the denoising problem that led to it: the cut is where ``result.u > 0``, or
         near to that if the solution is a rough one.
+    bound : int or float
+        What no cut is below.
     """
 
     value: int | float
     source_side: Mask
     certified: bool
-    bound: int | float
     result: Result
+    bound: int | float
     _problem: CutProblem = field(repr=False)
     _pseudoflow: Capacities = field(repr=False)  # the proof
 
@@ -157,4 +157,4 @@ def certified_cut(
     if value - bound > gap and result.status in ("optimal", "stalled"):
         side, flow = tighten(problem, side, flow, _core.Watch(seconds))
         value, bound = problem.value(side), max(bound, problem.bound(flow))
-    return Cut(value, side, value - bound <= gap, bound, result, problem, flow)
+    return Cut(value, side, value - bound <= gap, result, bound, problem, flow)

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import INDEX_LIMIT, brief
-from graphtv.flow_network import FlowNetwork
+from graphtv.flow_network import FlowNetwork, has_finite_sum
 from graphtv.io.atomic import replaced
 
 __all__ = ["DimacsError", "read_dimacs", "write_dimacs"]
@@ -223,7 +223,7 @@ class _Reader:
             )
         ends = np.concatenate([np.empty((0, 2), dtype=np.int64), *(b[0] for b in self.blocks)])
         capacities = np.concatenate([np.empty(0, dtype=np.int64), *(b[1] for b in self.blocks)])
-        if capacities.dtype.kind == "f" and not math.isfinite(float(capacities.sum())):
+        if not has_finite_sum(capacities):
             self.fail(line, "the capacities are too large: their sum is infinite")
         source, sink = self.terminals[b"s"], self.terminals[b"t"]
         return FlowNetwork(self.n_vertices, ends - 1, capacities, source - 1, sink - 1)
@@ -385,7 +385,7 @@ def _plain_arcs(block: bytes) -> Block | None:
         warnings.simplefilter("error")
         try:
             numbers = np.fromstring(block.replace(b"a", b" "), dtype=kind, sep=" ")
-        except DeprecationWarning:  # it stopped at what is no number
+        except (ValueError, DeprecationWarning):  # it stopped at what is no number
             return None
     if len(numbers) != 3 * len(breaks):  # what looks like one number may be read as two
         return None
