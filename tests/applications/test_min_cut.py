@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +304,35 @@ def test_an_odd_network_of_networkx() -> None:
     assert min_cut(graph, source, sink).value == networkx.minimum_cut_value(
         networkx.Graph((i, j, {"capacity": 1}) for i, j in G.edges), 0, 9
     )
+
+
+def test_gallery_example_runs(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    script = Path(__file__).parents[2] / "docs" / "gallery" / "minimum_cut.py"
+    spec = importlib.util.spec_from_file_location("gallery_minimum_cut", script)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(tmp_path / "cuts.png", step=4)
+    assert (tmp_path / "cuts.png").stat().st_size > 10_000
+
+
+def test_the_page_tells_the_truth(tmp_path: Path, monkeypatch: Any) -> None:
+    """Every result in a comment is what the statement before it gives."""
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[2] / "docs" / "applications" / "minimum-cuts.md"
+    names: dict[str, Any] = {}
+    checked = 0
+    for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+        for node in ast.parse(block).body:
+            if not isinstance(node, ast.Expr):
+                exec(ast.unparse(node), names)
+                continue
+            after = "\n".join(block.splitlines()[node.lineno - 1 :])
+            comment = re.search(r"# (.*)", after)
+            value = eval(ast.unparse(node), names)
+            if comment and value is not None:
+                assert repr(value) == comment[1]
+                checked += 1
+    assert checked >= 8

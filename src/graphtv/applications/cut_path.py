@@ -130,7 +130,7 @@ def cut_path(
     --------
     >>> path = cut_path(Graph(3, [[0, 1], [1, 2]], 1), [9, 2, 0], [0, 0, 5])
     >>> path.breakpoints.tolist(), path.values.tolist(), path.order.tolist()
-    ([8.0, 2.0, -4.0], [11, 3, 2, 5], [0, 1, 2])
+    ([8.0, 2.0, -4.0], [11, 3, 1, 5], [0, 1, 2])
     >>> path.cut(3)
     Cut(value 6, minimum, certified; 1 of 3 with the source)
     """
