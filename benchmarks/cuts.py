@@ -5,7 +5,7 @@ All start from the same arrays, and building their network counts. PyMaxflow (Bo
 with `tol=0` it is one of the whole family of nested cuts. The networks in the folder GRAPHTV_DATA
 take part if it is there: stereo, two bisections, and DIMACS files.
 
-    python benchmarks/cuts.py [--quick]
+    python benchmarks/cuts.py [--quick] [--only NAME …]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -152,15 +153,17 @@ def show(name: str, runs: Runs, turns: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small networks")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", nargs="+", help="names of networks, or their beginnings")
+    arguments = parser.parse_args()
     start = time.perf_counter()
     print("Value, processor time of graphtv's minimum cut, and the times of others over it")
-    for name, runs in generated(quick):
-        show(name, runs, 1 if quick else 5)
+    networks = generated(arguments.quick)
     folder = os.environ.get("GRAPHTV_DATA")
-    if folder and not quick:
-        for name, runs in real(Path(folder)):
-            show(name, runs, 5)
+    if folder and not arguments.quick:
+        networks = chain(networks, real(Path(folder)))
+    for name, runs in networks:
+        if not arguments.only or name.startswith(tuple(arguments.only)):
+            show(name, runs, 1 if arguments.quick else 5)
     print(f"\n{time.perf_counter() - start:.1f} s in all")
 
 

@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
-from graphtv import FlowNetwork, Graph, gallery, grid_graph, min_cut, read_dimacs
+from graphtv import FlowNetwork, Graph, _core, gallery, grid_graph, min_cut, read_dimacs
 from networks import assert_is_maximum, cost, imbalances, networks, oracle, sides
 
 DATA = os.environ.get("GRAPHTV_DATA")
@@ -137,6 +138,23 @@ def test_a_run_that_ends_early_proves_nothing_it_cannot() -> None:
     with pytest.raises(ValueError, match="flow is known of certified cuts only"):
         cut.flow  # noqa: B018
     assert not network.min_cut(time_limit=0.0).certified
+
+
+def test_an_interrupt_while_paths_are_augmented(monkeypatch: Any) -> None:
+    """Ctrl-C ends the flow, not the program: what is known is returned."""
+    network = gallery.genrmf(6, 10, seed=1)
+    whole = _core.max_flow
+
+    def interrupted(*arguments: Any) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return whole(*arguments)
+
+    monkeypatch.setattr(_core, "max_flow", interrupted)
+    cut = network.min_cut(tol=0.1)
+    assert not cut.certified
+    monkeypatch.undo()
+    assert cut.bound <= network.min_cut().value <= cut.value
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("options", [{"tol": 0}, {"method": "pdhg", "tol": 0.1}, {"n_threads": 2}])

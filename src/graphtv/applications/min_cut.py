@@ -19,6 +19,7 @@ from graphtv.graph import Graph, as_graph
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
+from graphtv.solver.loop import _interrupting
 from graphtv.terms import SquaredLoss
 
 __all__ = ["Cut", "min_cut"]
@@ -155,6 +156,8 @@ def certified_cut(
     flow = problem.flow(p)
     gap = 0.0 if problem.is_whole else max(tolerance, REAL_GAP) * value
     if value - bound > gap and result.status in ("optimal", "stalled"):
-        side, flow = tighten(problem, side, flow, _core.Watch(seconds))
+        watch = _core.Watch(seconds)
+        with _interrupting(watch):
+            side, flow = tighten(problem, side, flow, watch)
         value, bound = problem.value(side), max(bound, problem.bound(flow))
     return Cut(value, side, value - bound <= gap, result, bound, problem, flow)
