@@ -129,6 +129,24 @@ def test_fractions_of_a_graph() -> None:
     assert cut.value * (1 - 1e-9) <= cut.bound <= cut.value
 
 
+def test_sums_beyond_64_bits() -> None:
+    rng = np.random.default_rng(0)
+    weights = [rng.integers(1, 2**60, shape).astype(float) for shape in ((39, 40), (40, 39))]
+    source, sink = rng.integers(0, 2**61, (2, 1600))
+    cut = min_cut(grid_graph((40, 40), weights), source, sink)
+    assert cut.certified
+    assert cut.value == cut.bound == cut.flow.value == sum(cut.flow.source.tolist()) > 2**64
+
+
+def test_the_smallest_graphs() -> None:
+    nothing = min_cut(Graph(0, []), [], [])
+    assert (nothing.value, nothing.certified, nothing.flow.value) == (0, True, 0)
+    one = min_cut(Graph(1, []), [3], [2])
+    assert (one.value, one.flow.source.tolist(), one.flow.sink.tolist()) == (2, [2], [2])
+    direct = FlowNetwork(2, [[0, 1]], [2.5], 0, 1).min_cut()
+    assert (direct.value, direct.flow.edges.tolist()) == (2.5, [2.5])
+
+
 def test_a_run_that_ends_early_proves_nothing_it_cannot() -> None:
     network = gallery.genrmf(6, 10, seed=1)
     cut = network.min_cut(max_iterations=0)
