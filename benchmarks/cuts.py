@@ -23,6 +23,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow, shortest_path
 
 from graphtv import FlowNetwork, Graph, cut_path, gallery, grid_graph, min_cut, read_dimacs
+from graphtv.applications.cut_problem import CutProblem
 
 try:
     import maxflow
@@ -40,17 +41,14 @@ def directed(network: FlowNetwork) -> Runs:
     capacities = network.capacities
 
     def by_pymaxflow() -> int:
-        graph = maxflow.GraphInt(n, network.n_arcs)
+        # An arc and the one back are one edge here: the same as graphtv does.
+        problem = CutProblem.of_network(network)
+        pairs = problem.graph.edges
+        graph = maxflow.GraphInt(n, len(pairs))
         nodes = graph.add_nodes(n)
-        leaves, arrives = tails == s, heads == t
-        inner = ~(leaves | arrives | (heads == s) | (tails == t) | (tails == heads))
-        none = np.zeros(inner.sum(), dtype=np.int64)
-        graph.add_edges(tails[inner], heads[inner], capacities[inner], none)
-        source, sink = np.zeros((2, n), dtype=np.int64)
-        np.add.at(source, heads[leaves & ~arrives], capacities[leaves & ~arrives])
-        np.add.at(sink, tails[arrives & ~leaves], capacities[arrives & ~leaves])
-        graph.add_grid_tedges(nodes, source, sink)
-        return graph.maxflow() + int(capacities[leaves & arrives].sum())
+        graph.add_edges(*pairs.T, problem.forward, problem.backward)
+        graph.add_grid_tedges(nodes, problem.source, problem.sink)
+        return graph.maxflow() + problem.constant
 
     def by_scipy() -> int:
         matrix = sparse.csr_array((capacities.astype(np.int32), (tails, heads)), shape=(n, n))
