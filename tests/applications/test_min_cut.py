@@ -77,6 +77,19 @@ def test_real_capacities_against_all_cuts(network: FlowNetwork, seed: int) -> No
     assert np.abs(inner).max(initial=0.0) <= 1e-9 * size
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_real_capacities_from_a_start_far_away(seed: int) -> None:
+    """The flow at the start may prove less than nothing."""
+    rng = np.random.default_rng(seed)
+    arcs = rng.integers(0, 23, (70, 2))
+    network = FlowNetwork(23, arcs, rng.integers(0, 2**20, 70) * rng.random(70), 0, 22)
+    for tol in (0.5, 1e-3):
+        cut = network.min_cut(tol=tol)
+        assert cut.value <= (1 + tol) * oracle(network)
+        assert cut.certified
+    assert network.min_cut().value == pytest.approx(oracle(network), rel=1e-9)
+
+
 @st.composite
 def terminal_problems(draw: Any) -> tuple[Graph, Any, Any]:
     n = draw(st.integers(1, 7))

@@ -198,7 +198,7 @@ class CutProblem:
         slack = (degree + 4.0) * (size + self.source + self.sink)
         slack *= float(np.finfo(np.float64).eps)
         total = math.fsum(least) - math.fsum(slack) + self.constant
-        return max(total * (1.0 - math.copysign(1e-15, total)), 0.0)
+        return total - 1e-15 * abs(total)
 
     def shifted(self, theta: int | float) -> CutProblem:
         """Return the problem with θ more at every sink capacity; below 0, -θ at every source's."""

@@ -154,10 +154,10 @@ def certified_cut(
     fraction = problem.fraction() if problem.is_whole else 0
     bound = max(problem.bound(problem.flow(p, fraction), fraction), problem.constant)
     flow = problem.flow(p)
-    gap = 0.0 if problem.is_whole else max(tolerance, REAL_GAP) * value
-    if value - bound > gap and result.status in ("optimal", "stalled"):
+    share = 0 if problem.is_whole else max(tolerance, REAL_GAP)
+    if value - bound > share * value and result.status in ("optimal", "stalled"):
         watch = _core.Watch(seconds)
         with _interrupting(watch):
             side, flow = tighten(problem, side, flow, watch)
         value, bound = problem.value(side), max(bound, problem.bound(flow))
-    return Cut(value, side, value - bound <= gap, result, bound, problem, flow)
+    return Cut(value, side, value - bound <= share * value, result, bound, problem, flow)
