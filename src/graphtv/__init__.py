@@ -6,6 +6,9 @@ trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose
 `condition_number` show the forests behind it all.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from graphtv import gallery
 from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
@@ -29,6 +32,9 @@ from graphtv.terms import (
     TotalVariation,
 )
 
+if TYPE_CHECKING:
+    from graphtv.applications.classifier import TVClassifier
+
 __all__ = [
     "PDHG",
     "AbsoluteLoss",
@@ -45,6 +51,7 @@ __all__ = [
     "Problem",
     "Result",
     "SquaredLoss",
+    "TVClassifier",
     "TotalVariation",
     "condition_number",
     "decompose",
@@ -56,3 +63,12 @@ __all__ = [
     "tv_chain",
     "tv_forest",
 ]
+
+_LAZY = {"TVClassifier": "graphtv.applications.classifier"}
+"""Names that need scikit-learn, and where they are: imported when asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'graphtv' has no attribute {name!r}")
