@@ -169,7 +169,9 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             **(self.solve_options or {}),
         )
         self.n_iter_ = self.result_.iterations
-        if self.result_.status != "optimal":
+        # With most samples labelled both objectives are near 0, and no measure of their gap.
+        scale = float(self.epsilon) * len(codes) * math.log(max(n_classes, 2))
+        if self.result_.status != "optimal" and self.result_.gap > float(self.tol) * scale:
             warnings.warn(
                 f"the solver ended with status {self.result_.status!r} and a relative gap of "
                 f"{self.result_.relative_gap:.2g}, above tol={self.tol}",
@@ -248,14 +250,14 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _named(self, distributions: Floats, decided: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the label of the largest entry of each row, or the mark of none."""
-        labels = self.classes_[distributions.argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[distributions.argmax(axis=1)]
         if decided.all():
             return labels
         kind = self.classes_.dtype.kind
-        mark = np.array(str(UNLABELLED)) if kind == "U" else np.array(UNLABELLED, dtype=np.int8)
-        named: NDArray[Any] = np.where(
-            decided, labels, mark.astype(object) if kind == "O" else mark
-        )
+        mark: Any = np.array(str(UNLABELLED)) if kind == "U" else np.array(UNLABELLED, np.int8)
+        dtype = labels.dtype if kind == "O" else np.result_type(labels, mark)
+        named = labels.astype(dtype)
+        named[~decided] = mark.item()
         return named
 
     def _check_parameters(self) -> None:
@@ -312,8 +314,8 @@ def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         is_labelled &= np.asarray(labels != str(UNLABELLED), dtype=np.bool_)
     if not is_labelled.any():
         raise ValueError("y must have at least one label, got -1 for all samples")
-    check_classification_targets(labels[is_labelled])
     try:
+        check_classification_targets(labels[is_labelled])
         classes, numbers = np.unique(labels[is_labelled], return_inverse=True)
     except TypeError as error:
         raise ValueError(f"y must hold labels of one type besides -1: {error}") from None
