@@ -249,8 +249,9 @@ def test_labels_of_any_type(labels, mark):
     model = TVClassifier(affinity="precomputed").fit(path([2.0, 2.0, 1.0, 2.0, 2.0]), labels)
     first, last = labels[0], labels[-1]
     assert model.transduction_.tolist() == [first] * 3 + [last] * 3
+    moved = np.array([*labels[:-2], last, mark], dtype=np.asarray(labels).dtype)
     with pytest.warns(UserWarning, match="1 samples"):
-        model.fit(path([2.0, 2.0, 1.0, 2.0, 0.0]), [*labels[:-2], labels[-1], mark])
+        model.fit(path([2.0, 2.0, 1.0, 2.0, 0.0]), moved)
     assert model.transduction_.tolist() == [first] * 3 + [last] * 2 + [mark]
 
 
