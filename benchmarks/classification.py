@@ -99,13 +99,13 @@ def versus(name: str, make: Callable[[int, bool], tuple[Any, Any]], quick: bool,
 def graphs(quick: bool, n: int) -> None:
     """Compare the graphs on which the same model is solved."""
     kinds: dict[str, Callable[[Any], Any]] = {
-        "unit weights": lambda X: knn_graph(X, 7, np.inf).to_sparse(),
-        "one bandwidth, the median distance": lambda X: knn_graph(X, 7).to_sparse(),
-        "shared neighbours alone, h = ∞": lambda X: Neighbours(X, 7, np.inf).graph().to_sparse(),
-        "h = 1": lambda X: Neighbours(X, 7, 1.0).graph().to_sparse(),
-        "h = 0.3, the default": lambda X: Neighbours(X, 7, 0.3).graph().to_sparse(),
-        "h = 0.2": lambda X: Neighbours(X, 7, 0.2).graph().to_sparse(),
-        "h = 0.3, 10 neighbours": lambda X: Neighbours(X, 10, 0.3).graph().to_sparse(),
+        "unit weights": lambda X: knn_graph(X, 10, np.inf).to_sparse(),
+        "one bandwidth, the median distance": lambda X: knn_graph(X, 10).to_sparse(),
+        "shared neighbours alone, h = ∞": lambda X: Neighbours(X, 10, np.inf).graph().to_sparse(),
+        "h = 1": lambda X: Neighbours(X, 10, 1.0).graph().to_sparse(),
+        "h = 0.3, the default": lambda X: Neighbours(X, 10, 0.3).graph().to_sparse(),
+        "h = 0.2": lambda X: Neighbours(X, 10, 0.2).graph().to_sparse(),
+        "h = 0.3, 7 neighbours": lambda X: Neighbours(X, 7, 0.3).graph().to_sparse(),
     }
     for name, make in (("moons", moons), ("digits", digits)):
         print(f"\n{name}, {n} seeds\n\n| graph | accuracy in % | worst |\n|---|---|---|")

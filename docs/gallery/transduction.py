@@ -76,7 +76,7 @@ def draw_digits(ax, quick):
     X, y = load_digits(return_X_y=True)
     if quick:
         X, y = X[:300], y[:300]
-    seeds, fractions = (range(1), (0.05, 0.1)) if quick else (range(5), FRACTIONS)
+    seeds, fractions = (range(1), (0.05, 0.1)) if quick else (range(2), FRACTIONS)
     for name, make, colour in (
         ("TVClassifier", TVClassifier, COLOURS[0]),
         ("LabelSpreading", spreading, COLOURS[1]),

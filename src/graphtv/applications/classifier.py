@@ -118,7 +118,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         affinity: str = "knn",
-        n_neighbors: int = 7,
+        n_neighbors: int = 10,
         bandwidth: float = 0.3,
         epsilon: float = 0.01,
         label_cost: float | None = None,
