@@ -42,6 +42,7 @@ from graphtv.terms import (
 )
 
 if TYPE_CHECKING:
+    from graphtv.applications.classifier import TVClassifier
     from graphtv.applications.fused_lasso_estimator import FusedLasso
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "Problem",
     "Result",
     "SquaredLoss",
+    "TVClassifier",
     "TotalVariation",
     "condition_number",
     "cut_path",
@@ -88,7 +90,10 @@ __all__ = [
     "write_dimacs",
 ]
 
-_LAZY = {"FusedLasso": "graphtv.applications.fused_lasso_estimator"}
+_LAZY = {
+    "FusedLasso": "graphtv.applications.fused_lasso_estimator",
+    "TVClassifier": "graphtv.applications.classifier",
+}
 """Names that need an extra, and the modules that have them."""
 
 
