@@ -19,10 +19,10 @@ class LinearPaths {
   public:
     explicit LinearPaths(const EdgeList& graph) {
         std::vector<std::uint32_t> degrees(static_cast<std::size_t>(graph.n_vertices));
-        for (const auto [tail, head] : graph.edges) {
-            ++degrees[static_cast<std::size_t>(tail)];
-            ++degrees[static_cast<std::size_t>(head)];
-        }
+        for_watched(graph.edges.size(), [&](std::size_t e) {
+            ++degrees[static_cast<std::size_t>(graph.edges[e].tail)];
+            ++degrees[static_cast<std::size_t>(graph.edges[e].head)];
+        });
         tables_.reserve(degrees.size());
         std::size_t end = 0;
         for (const std::uint32_t degree : degrees) {

@@ -333,7 +333,7 @@ def _choose(graph: Graph, grid: GridStructure | None, watch: _core.Watch | None)
     degeneracy = _core.degeneracy(n, graph.edges, watch)
     if degeneracy == 1:
         return "nested", "the graph is a forest"
-    largest = int(np.bincount(graph.edges.ravel()).max())
+    largest = _core.largest_degree(n, graph.edges)
     if largest > 2 * HUB_FACTOR * degeneracy:
         return "nested", (
             f"a vertex has degree {largest}, linear forests would be {(largest + 1) // 2} or more"

@@ -98,9 +98,9 @@ class Descent:
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
-        p = np.zeros((len(self._channels), self._m))
+        p = np.empty((len(self._channels), self._m))
         for row, channel in zip(p, self._channels, strict=True):
-            channel.dual(row)
+            channel.dual(row, self._n_threads)
         return p.reshape(-1)
 
 

@@ -46,6 +46,7 @@ class Exact:
         self._watch, self._n_threads = watch, n_threads
         self._finish: _core.ExactFinish | None = None
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
+        self._holds_flows = False  # in place of p
         self._tries_flows = False
         data = problem.data
         is_blind = isinstance(data, SquaredLoss) and not (data.weights > 0.0).all()
@@ -116,8 +117,7 @@ class Exact:
         """Return primal and dual objective of the current point, to rounding."""
         if self._point is None:
             return self._start.evaluate()
-        u, p = self._point
-        threads = self._n_threads
+        u, p, threads = self.primal_point(), self.dual_point(), self._n_threads
         return self._problem._primal(u, threads), self._problem._dual(p, threads)
 
     def primal_point(self) -> Floats:
@@ -126,20 +126,29 @@ class Exact:
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
-        return self._start.dual_point() if self._point is None else self._point[1]
+        if self._point is None:
+            return self._start.dual_point()
+        p = self._point[1]
+        if self._holds_flows:
+            x = p.reshape(self._problem.term.n_channels, self._problem.graph.n_edges)
+            x /= self._problem.graph.weights
+            np.clip(p, -1.0, 1.0, out=p)
+            self._holds_flows = False
+        return p
 
     def _flow(self) -> None:
         """Run the flows on every channel, as far as the allowance goes."""
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SmoothTerm)
-        if self._finish is None:
-            try:
+        try:
+            if self._finish is None:
                 self._finish = _core.ExactFinish(
                     graph.n_vertices, graph.edges, graph.weights, self._watch
                 )
-            except _core.Expired:
-                return
-        u, p = self.primal_point(), self.dual_point()
+            with self._watch:
+                u, p = self.primal_point(), self.dual_point()
+        except _core.Expired:
+            return
         x = p.reshape(term.n_channels, graph.n_edges)  # p as flows, in place
         x *= graph.weights
         allowance = math.inf if self._start.is_final else self._allowance
@@ -157,5 +166,4 @@ class Exact:
         else:
             self.phase = "flows"
             self.is_final = "expired" not in ends
-            x /= graph.weights
-            self._point = u, np.clip(p, -1.0, 1.0, out=p)
+            self._point, self._holds_flows = (u, p), True

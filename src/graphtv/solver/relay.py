@@ -117,10 +117,11 @@ class Relay:
     def _take_forests(self) -> None:
         edges = self._descent
         try:
-            found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
-            self._descent = Descent(
-                self._problem, found.partition, self._watch, self._n_threads, edges.dual_point()
-            )
+            with self._watch:
+                found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
+                self._descent = Descent(
+                    self._problem, found.partition, self._watch, self._n_threads, edges.dual_point()
+                )
         except _core.Expired:
             return
         self.preconditioner = found
