@@ -1,10 +1,12 @@
 #include "decomposition/linear_forests.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <utility>
 
 #include "graph/union_find.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 namespace {
@@ -31,7 +33,12 @@ class LinearPaths {
             tables_.push_back({end, static_cast<std::uint32_t>(slots - 1)});
             end += slots;
         }
-        entries_.resize(end, {none, 0});
+        constexpr std::size_t chunk = 1 << 20;
+        entries_.reserve(end);
+        while (entries_.size() < end) {
+            Watched::look();
+            entries_.resize(std::min(entries_.size() + chunk, end), {none, 0});
+        }
     }
 
     // The first forest from l on that stays linear with the edge (u, v).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "parallel/watch.hpp"
 #include "terms/sum.hpp"
@@ -21,11 +22,14 @@ EdgeDual::EdgeDual(const EdgeList& graph, std::span<const double> weights, doubl
       delta_(delta),
       n_channels_(n_channels),
       offsets_(at(graph.n_vertices) + 1),
-      incident_(2 * graph.edges.size()),
-      p_(graph.edges.size() * n_channels),
-      point_(memory.point ? p_.size() : 0),
-      anchor_(memory.anchor ? p_.size() : 0),
       divergence_(at(graph.n_vertices) * n_channels) {
+    incident_.resize(2 * graph.edges.size());
+    const std::size_t size = graph.edges.size() * n_channels;
+    for (auto [values, is_needed] :
+         {std::pair{&p_, true}, {&point_, memory.point}, {&anchor_, memory.anchor}}) {
+        Watched::look();
+        values->resize(is_needed ? size : 0);
+    }
     // Counted one place late, filled through the places, which end up one place early again.
     std::vector<std::int64_t> place(offsets_.size() + 1);
     for_watched(graph.edges.size(), [&](std::size_t e) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parallel/watch.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -17,10 +18,12 @@ ForestDual::ForestDual(Forests& forests, double delta, std::size_t n_channels, B
     for (std::size_t l = 0; l < forests.size(); ++l) {
         const auto n_slots = forests[l].n_slots();
         most_shards = std::max(most_shards, forests[l].n_shards());
-        for (std::size_t c = 0; c < n_channels; ++c)
+        for (std::size_t c = 0; c < n_channels; ++c) {
+            Watched::look();
             parts_.push_back({ForestMemory(forests[l]), std::vector<double>(n_slots),
                               std::vector<double>(memory.point ? n_slots : 0),
                               std::vector<double>(memory.anchor ? n_slots : 0)});
+        }
     }
     movements_.resize(static_cast<std::size_t>(most_shards));
 }

@@ -58,7 +58,10 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
       next_recondition_(next_forests(0)),
       metric_(dual_->primal_metric().begin(), dual_->primal_metric().end()) {
     const auto size = data.n_vertices() * data.n_channels();
-    for (auto* values : {&point_, &point_divergence_, &arrival_, &ubar_}) values->resize(size);
+    for (auto* values : {&point_, &point_divergence_, &arrival_, &ubar_}) {
+        Watched::look();
+        values->resize(size);
+    }
     if (options.memory().anchor)
         for (auto* values : {&anchor_, &anchor_divergence_}) values->resize(size);
     steps_.resize(metric_.empty() ? 1 : metric_.size());

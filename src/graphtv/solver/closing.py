@@ -20,8 +20,14 @@ from graphtv.solver.idle import without_work
 GRACE = 0.06
 """Seconds that the end may take after Ctrl-C."""
 
-HOLD_SHARE = 25.0
-"""A point is held after so many times the seconds that holding it takes."""
+FIRST_HOLD = 8.0
+"""The first point is held after so many times the seconds that this takes."""
+
+HOLDS = 25.0
+"""The others are held at such distances."""
+
+MARGIN = 1.25
+"""What the end takes is expected to vary so much."""
 
 SLACK = 0.5
 """Part of what a time limit may be exceeded by, max(5 %, 50 ms), that the end may count on."""
@@ -46,7 +52,7 @@ class Closing:
         self._certificate = math.inf  # seconds that it takes, if measured
         self._iteration = math.inf  # seconds that the shortest one took
         self._held: Certificate | None = None
-        self._held_at = time.perf_counter()
+        self._held_at = 0.0  # on the clock, or the first iteration if nothing is held
         self.has_time = False  # whether nobody is waiting, although the run was interrupted
         self._reserve(WITHOUT_WORK_PER_ENTRY * self._size)
 
@@ -61,6 +67,7 @@ class Closing:
     def advance(self, engine: Engine) -> None:
         """Do one iteration."""
         start = time.perf_counter()
+        self._held_at = self._held_at or start
         engine.advance()
         self._iteration = min(self._iteration, time.perf_counter() - start)
 
@@ -72,20 +79,19 @@ class Closing:
         start = time.perf_counter()
         with self._watch:
             values = engine.evaluate()
-        if self._certificate == math.inf or self._held is None:
+        if self._held is None:
             self._expect(LOOKS * (time.perf_counter() - start))
         return values
 
     def certify(self, engine: Engine) -> Certificate:
         """Certify the current point, whatever the watch says."""
-        return certify(
-            self._problem, engine.primal_point(), engine.dual_point(), self._n_threads
-        )
+        return certify(self._problem, engine.primal_point(), engine.dual_point(), self._n_threads)
 
     def hold(self, engine: Engine) -> None:
         """Keep the current point, now and then, if the end would take too long after Ctrl-C."""
         start = time.perf_counter()
-        if self.seconds <= GRACE or start - self._held_at < HOLD_SHARE * self.seconds:
+        distance = FIRST_HOLD if self._held is None else HOLDS
+        if self.seconds <= GRACE or start - self._held_at < distance * self._certificate:
             return
         try:
             with self._watch:
@@ -113,7 +119,7 @@ class Closing:
 
     def _expect(self, seconds: float) -> None:
         self._certificate = seconds
-        self._reserve(WITHOUT_WORK_PER_ENTRY * self._size + self.seconds)
+        self._reserve(WITHOUT_WORK_PER_ENTRY * self._size + MARGIN * self.seconds)
 
     def _reserve(self, seconds: float) -> None:
         self._reserved = seconds

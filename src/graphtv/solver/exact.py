@@ -46,7 +46,6 @@ class Exact:
         self._watch, self._n_threads = watch, n_threads
         self._finish: _core.ExactFinish | None = None
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
-        self._holds_flows = False  # in place of p
         self._tries_flows = False
         data = problem.data
         is_blind = isinstance(data, SquaredLoss) and not (data.weights > 0.0).all()
@@ -117,7 +116,8 @@ class Exact:
         """Return primal and dual objective of the current point, to rounding."""
         if self._point is None:
             return self._start.evaluate()
-        u, p, threads = self.primal_point(), self.dual_point(), self._n_threads
+        u, p = self._point
+        threads = self._n_threads
         return self._problem._primal(u, threads), self._problem._dual(p, threads)
 
     def primal_point(self) -> Floats:
@@ -126,15 +126,7 @@ class Exact:
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
-        if self._point is None:
-            return self._start.dual_point()
-        p = self._point[1]
-        if self._holds_flows:
-            x = p.reshape(self._problem.term.n_channels, self._problem.graph.n_edges)
-            x /= self._problem.graph.weights
-            np.clip(p, -1.0, 1.0, out=p)
-            self._holds_flows = False
-        return p
+        return self._start.dual_point() if self._point is None else self._point[1]
 
     def _flow(self) -> None:
         """Run the flows on every channel, as far as the allowance goes."""
@@ -166,4 +158,5 @@ class Exact:
         else:
             self.phase = "flows"
             self.is_final = "expired" not in ends
-            self._point, self._holds_flows = (u, p), True
+            x /= graph.weights
+            self._point = u, np.clip(p, -1.0, 1.0, out=p)

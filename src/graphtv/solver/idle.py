@@ -1,4 +1,4 @@
-"""What is known without a pass over the edges: the answer of a run that ended before it had begun."""
+"""What is known without a pass over the edges: the answer of a run that ended too soon."""
 
 from __future__ import annotations
 

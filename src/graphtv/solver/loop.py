@@ -138,9 +138,7 @@ def solve(
         setup_time = time.perf_counter() - start
         log.header(**_facts(problem, plan, limits, tolerance))
         progress = Progress(limits, time.perf_counter())
-        status, certificate = _run(
-            problem, engine, progress, closing, log, callback, threads, warm
-        )
+        status, certificate = _run(problem, engine, progress, closing, log, callback, threads, warm)
 
     result = Result(
         u=from_core(certificate.u, problem.shape),
@@ -297,7 +295,8 @@ def _error_bound(problem: Problem, certificate: Certificate) -> float | None:
         lower, upper = problem.term.domain
         if u.min(initial=upper) < lower or u.max(initial=lower) > upper:
             return None
-    largest = float(np.abs(u).max(initial=0.0)) * float(problem.graph.weights.sum())
+    most = max(float(u.max(initial=0.0)), -float(u.min(initial=0.0)))
+    largest = most * float(problem.graph.weights.sum())
     size = abs(certificate.primal) + abs(certificate.dual) + largest
     gap = max(certificate.primal - certificate.dual, 0.0) + 4.0 * np.finfo(float).eps * size
     return math.sqrt(2.0 * gap / gamma)
