@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terms/sum.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -170,7 +172,9 @@ void BlockDescent::dual(std::span<double> p, int n_threads) {
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
         if (eliminates_first_ && l == 0) {  // what the other block leaves
             q.resize(u_.size());
-            for (std::size_t i = 0; i < q.size(); ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];
+            for_shards(q.size(), n_threads, [&](std::size_t first, std::size_t last) {
+                for (auto i = first; i < last; ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];
+            });
         } else {
             q = blocks_[l].q;
         }

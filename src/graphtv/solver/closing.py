@@ -20,7 +20,7 @@ from graphtv.solver.idle import without_work
 GRACE = 0.06
 """Seconds that the end may take after Ctrl-C."""
 
-FIRST_HOLD = 8.0
+FIRST_HOLD = 4.0
 """The first point is held after so many times the seconds that this takes."""
 
 HOLDS = 25.0
@@ -76,6 +76,8 @@ class Closing:
 
         Raises `_core.Expired` with the watch.
         """
+        if self._watch.expired:  # maybe in the midst of an iteration, and points have to be made
+            raise _core.Expired
         start = time.perf_counter()
         with self._watch:
             values = engine.evaluate()
@@ -102,13 +104,13 @@ class Closing:
         self._expect(self._held_at - start)
 
     def fits(self, status: Status) -> bool:
-        """Whether there is time to certify the last iterate."""
-        if status == "interrupted":
+        """Whether there is time to certify the last iterate, and reason to, if that takes long."""
+        if status not in ("interrupted", "time_limit"):
+            return True
+        if status == "interrupted" or self._certificate == math.inf:
             return self.has_time or self.seconds <= GRACE
-        if status == "time_limit":
-            excess = SLACK * max(0.05 * self._time_limit, 0.05)
-            return self.seconds <= self._watch.remaining + self._reserved + excess
-        return True
+        excess = SLACK * max(0.05 * self._time_limit, 0.05)
+        return self.seconds <= self._watch.remaining + self._reserved + excess
 
     def fall_back(self, best: Certificate | None) -> Certificate:
         """Return the best that is known without the last iterate."""
