@@ -57,7 +57,9 @@ void bind_solver(nb::module_& m) {
             },
             nb::rv_policy::reference,
             "Until the end of the block, raise `Expired` out of whatever looks at the watch.")
-        .def("__exit__", [](PythonWatch& self, const nb::args&) { self.exit(); })
+        .def(
+            "__exit__", [](PythonWatch& self, const nb::args&) { self.exit(); },
+            nb::sig("def __exit__(self, *_: object) -> None"))
         .def_prop_ro("remaining", &PythonWatch::remaining, "Seconds until it expires.")
         .def_prop_ro("interrupted", &PythonWatch::interrupted)
         .def_prop_ro("expired", &PythonWatch::expired);

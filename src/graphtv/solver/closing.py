@@ -18,7 +18,7 @@ from graphtv.solver.engine import Engine
 from graphtv.solver.idle import without_work
 
 GRACE = 0.06
-"""Seconds that the end may take after Ctrl-C."""
+"""Seconds that the end may take in any case."""
 
 FIRST_HOLD = 4.0
 """The first point is held after so many times the seconds that this takes."""
@@ -107,8 +107,10 @@ class Closing:
         """Whether there is time to certify the last iterate, and reason to, if that takes long."""
         if status not in ("interrupted", "time_limit"):
             return True
+        if self.has_time or self.seconds <= GRACE:
+            return True
         if status == "interrupted" or self._certificate == math.inf:
-            return self.has_time or self.seconds <= GRACE
+            return False
         excess = SLACK * max(0.05 * self._time_limit, 0.05)
         return self.seconds <= self._watch.remaining + self._reserved + excess
 
