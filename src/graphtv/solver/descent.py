@@ -116,7 +116,7 @@ def _channels(
     assert isinstance(data, SquaredLoss)
     shape = (problem.term.n_channels, graph.n_vertices)
     signals = to_core(data.signal).reshape(shape)
-    weights = to_core(data.weights).reshape(shape)
+    weights = data.weights.reshape(shape[::-1]).T  # no copy of what may be one number
     least = LEAST_WEIGHT * max(float(weights.max(initial=0.0)), np.finfo(float).tiny)
     made: list[_core.BlockDescent | _core.EdgeDescent] = []
     scales: list[float] = []
