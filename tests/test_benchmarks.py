@@ -30,6 +30,7 @@ def run(script, *arguments):
         ("kernels/chains.py", "ns per vertex"),
         ("kernels/trees.py", "heavy spine"),
         ("decompositions.py", "matroid"),
+        ("denoising.py", "camera"),
     ],
 )
 def test_quick_run(script, expected):

@@ -56,7 +56,7 @@ def test_image_from_descent_and_from_nothing() -> None:
     graph, signal = grid_graph((48, 40), 0.2), noisy.ravel()
     descent = _core.EdgeDescent(graph.n_vertices, graph.edges, graph.weights, signal, np.empty(0))
     for _ in range(10):
-        assert descent.step(_core.Watch(FOREVER), 1)
+        assert descent.step(_core.Watch(FOREVER), 1, 1)
     p = np.empty(graph.n_edges)
     descent.dual(p)
     x, u, end, stats = finish(graph, signal, p * graph.weights)
@@ -101,7 +101,7 @@ def test_an_interrupt_leaves_a_feasible_flow() -> None:
     graph, signal = grid_graph((700, 700), 3.0), rng.standard_normal(700 * 700)
     term = _core.SquaredTerm(graph.n_vertices, 1, signal, np.ones(1))
     solver = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
-    x, u = np.zeros(graph.n_edges), np.full(graph.n_vertices, np.nan)
+    x, u = np.zeros(graph.n_edges), np.zeros(graph.n_vertices)
     watch = _core.Watch(FOREVER)
     interrupted_at = [0.0]
 

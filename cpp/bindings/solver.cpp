@@ -5,10 +5,25 @@
 #include "solver/block_descent.hpp"
 #include "solver/edge_descent.hpp"
 #include "solver/forests.hpp"
+#include "solver/lattice_descent.hpp"
 
 namespace graphtv::bindings {
 
 namespace {
+
+int steps(EdgeDescent& descent, Watch& watch, int, int) { return descent.step(watch) ? 1 : 0; }
+int steps(BlockDescent& descent, Watch& watch, int n_threads, int) {
+    return descent.step(watch, n_threads) ? 1 : 0;
+}
+int steps(LatticeDescent& descent, Watch& watch, int n_threads, int at_most) {
+    return descent.step(watch, n_threads, at_most);
+}
+
+template <class Descent>
+void copy_u(Descent& descent, std::span<double> out) {
+    std::ranges::copy(descent.u(), out.begin());
+}
+void copy_u(LatticeDescent& descent, std::span<double> out) { descent.u(out); }
 
 // What descents over edges and over forests share.
 template <class Descent>
@@ -22,10 +37,19 @@ void bind_descent(nb::class_<Descent>& descent) {
             },
             nb::arg("p").noconvert(), "Start from a dual point by edge.")
         .def(
+            "step",
+            [](Descent& self, PythonWatch& watch, int n_threads, int at_most) {
+                return watched(watch, [&](Watch& w) {
+                    return steps(self, w, resolve_threads(n_threads), at_most);
+                });
+            },
+            nb::arg("watch"), nb::arg("n_threads"), nb::arg("at_most"),
+            "One or a few iterations; returns their number, 0 if the watch expired.")
+        .def(
             "u",
             [](Descent& self, const InPlace& out) {
                 const nb::gil_scoped_release no_gil;
-                std::ranges::copy(self.u(), out.data());
+                copy_u(self, view(out));
             },
             nb::arg("out").noconvert(), "Copy the primal point.")
         .def(
@@ -96,15 +120,25 @@ void bind_solver(nb::module_& m) {
         nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
         nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
         nb::keep_alive<1, 6>());
-    edge_descent.def(
-        "step",
-        [](EdgeDescent& self, PythonWatch& watch, int) {
-            return watched(watch, [&](Watch& w) { return self.step(w); });
-        },
-        nb::arg("watch"), nb::arg("n_threads"),
-        "One iteration; False if the watch expired. Edges come one after the other: there is "
-        "nothing for a second thread to do.");
     bind_descent(edge_descent);
+
+    nb::class_<LatticeDescent> lattice_descent(
+        m, "LatticeDescent", "Accelerated descent over the edges of a grid for one channel.");
+    lattice_descent.def(
+        "__init__",
+        [](LatticeDescent* self, const In<Vertex>& shape, const InEdges& edges,
+           const In<double>& weights, const In<double>& signal, const In<double>& vertex_weights) {
+            const nb::gil_scoped_release no_gil;
+            const auto n_vertices = static_cast<Vertex>(signal.shape(0));
+            new (self) LatticeDescent(view(shape), view(n_vertices, edges), view(weights),
+                                      view(signal), view(vertex_weights));
+        },
+        nb::arg("shape").noconvert(), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
+        nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+        nb::keep_alive<1, 6>());
+    bind_descent(lattice_descent);
+    lattice_descent.def_prop_ro("primal_value", &LatticeDescent::primal_value);
 
     nb::class_<BlockDescent> block_descent(m, "BlockDescent",
                                            "Accelerated block descent for one channel.");
@@ -117,13 +151,6 @@ void bind_solver(nb::module_& m) {
         },
         nb::arg("forests"), nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
         nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
-    block_descent.def(
-        "step",
-        [](BlockDescent& self, PythonWatch& watch, int n_threads) {
-            return watched(watch,
-                           [&](Watch& w) { return self.step(w, resolve_threads(n_threads)); });
-        },
-        nb::arg("watch"), nb::arg("n_threads"), "One iteration; False if the watch expired.");
     bind_descent(block_descent);
     block_descent.def_prop_ro("n_bytes", &BlockDescent::n_bytes);
 }

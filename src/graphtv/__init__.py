@@ -6,7 +6,14 @@ trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose
 `condition_number` show the forests behind it all.
 """
 
-from graphtv import gallery
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from graphtv import datasets, gallery
+from graphtv.applications.denoising import denoise_tv
+from graphtv.applications.fused_lasso import fused_lasso
+from graphtv.applications.fused_lasso_path import FusedLassoPath, fused_lasso_path
+from graphtv.applications.noise import estimate_noise, suggest_weight
 from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.exact import tv_chain, tv_forest
@@ -29,12 +36,17 @@ from graphtv.terms import (
     TotalVariation,
 )
 
+if TYPE_CHECKING:
+    from graphtv.applications.fused_lasso_estimator import FusedLasso
+
 __all__ = [
     "PDHG",
     "AbsoluteLoss",
     "DataTerm",
     "EntropicSimplex",
     "ForestPartition",
+    "FusedLasso",
+    "FusedLassoPath",
     "Graph",
     "GridStructure",
     "HuberLoss",
@@ -47,12 +59,31 @@ __all__ = [
     "SquaredLoss",
     "TotalVariation",
     "condition_number",
+    "datasets",
     "decompose",
+    "denoise_tv",
+    "estimate_noise",
+    "fused_lasso",
+    "fused_lasso_path",
     "gallery",
     "grid_graph",
     "knn_graph",
     "recognize_grid",
     "solve",
+    "suggest_weight",
     "tv_chain",
     "tv_forest",
 ]
+
+_LAZY = {"FusedLasso": "graphtv.applications.fused_lasso_estimator"}
+"""Names that need an extra, and the modules that have them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -25,9 +25,6 @@ WITHIN = 1e3
 CHUNK = 1 << 18
 """Edges to look at in one go."""
 
-PRICE = 4
-"""Iterations over forests that a polish costs."""
-
 
 class Certificate(NamedTuple):
     """A primal and a dual point, as the core's flat arrays, and what they prove."""
@@ -101,12 +98,16 @@ class Polish:
         self._next = first  # attempt, in iterations
         self._cost = 0.0  # seconds that the last one took
 
-    def is_due(self, record: Record, largest_gap: float, ahead: float) -> bool:
-        """Whether to try after this record, with so many iterations ahead otherwise."""
+    def is_due(self, record: Record, largest_gap: float, ahead: float, price: int) -> bool:
+        """Whether to try after this record, with so many iterations ahead otherwise.
+
+        The price is in iterations; as many are done before the first attempt.
+        """
         return (
             self._applies
             and record.iteration >= self._next
-            and ahead >= PRICE
+            and ahead >= price
+            and record.iteration >= price
             and record.relative_gap <= largest_gap
             and self._watch.remaining > self._cost
         )

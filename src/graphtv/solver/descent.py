@@ -9,6 +9,7 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.decomposition import ForestPartition
+from graphtv.graph import Graph
 from graphtv.problem import Problem
 from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
@@ -18,6 +19,11 @@ LEAST_WEIGHT = 1e-3
 
 PATTERN_GAP = 3e-4
 """Over forests, the pattern of p is seldom right before; over edges it is early."""
+
+ChannelDescent = _core.BlockDescent | _core.EdgeDescent | _core.LatticeDescent
+
+POLISH_PRICE = {_core.BlockDescent: 4, _core.EdgeDescent: 4, _core.LatticeDescent: 40}
+"""Iterations that cost as much as a polish."""
 
 _ONES = np.empty(0)
 """How the core is told that all vertices weigh 1."""
@@ -44,13 +50,14 @@ class Descent:
         self._channels, self._scales = _channels(problem, partition, watch)
         data = problem.data
         assert isinstance(data, SquaredLoss)
-        # Whether the descents' own dual value is the problem's.
-        self._knows_dual = problem.penalty.delta == 0.0 and bool((data.weights > 0.0).all())
+        # Whether the objectives of the descents are the problem's.
+        self._knows_values = problem.penalty.delta == 0.0 and bool((data.weights > 0.0).all())
         if start is not None:
             rows = start.reshape(len(self._channels), self._m)
             for descent, p in zip(self._channels, rows, strict=True):
                 descent.start_from(p)
         self.is_cheap = partition is None
+        self.polish_price = POLISH_PRICE[type(self._channels[0])]
         self.pattern_gap = math.inf if partition is None else PATTERN_GAP
         self.is_final = False
         self.iterations = 0
@@ -69,25 +76,36 @@ class Descent:
     def observe(self, relative_gap: float) -> None:
         """Go on in any case."""
 
-    def advance(self) -> None:
-        """Do one iteration on every channel."""
+    def advance(self, at_most: int) -> None:
+        """Do one or a few iterations on every channel."""
+        done = 0
         for channel in self._channels:
-            if not channel.step(self._watch, self._n_threads):
+            done = channel.step(self._watch, self._n_threads, at_most)
+            if not done:
                 return
             self.restarts += channel.restarted
-        self.iterations += 1
+        self.iterations += done
         self.is_final = self._n_forests == 1 or self._m == 0  # a forest is solved in one step
 
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the current point, to rounding."""
-        primal = self._problem._primal(self.primal_point(), self._n_threads)
-        if not self._knows_dual:
-            return primal, self._problem._dual(self.dual_point(), self._n_threads)
+        if self._knows_values and all(
+            isinstance(channel, _core.LatticeDescent) for channel in self._channels
+        ):
+            primal = self._total("primal_value")
+        else:
+            primal = self._problem._primal(self.primal_point(), self._n_threads)
+        if self._knows_values:
+            return primal, self._total("dual_value")
+        return primal, self._problem._dual(self.dual_point(), self._n_threads)
+
+    def _total(self, value: str) -> float:
+        """Return the sum of what the channels give for an objective."""
         values = (
-            scale * channel.dual_value
+            scale * getattr(channel, value)
             for scale, channel in zip(self._scales, self._channels, strict=True)
         )
-        return primal, math.fsum(values)
+        return math.fsum(values)
 
     def primal_point(self) -> Floats:
         """Return u."""
@@ -106,7 +124,7 @@ class Descent:
 
 def _channels(
     problem: Problem, partition: ForestPartition | None, watch: _core.Watch
-) -> tuple[list[_core.BlockDescent | _core.EdgeDescent], list[float]]:
+) -> tuple[list[ChannelDescent], list[float]]:
     """Return a descent per channel, and the scale of each one's objective.
 
     With one weight c for all vertices the objective is c times that of the weights ω/c and δ/c,
@@ -118,7 +136,7 @@ def _channels(
     signals = to_core(data.signal).reshape(shape)
     weights = data.weights.reshape(shape[::-1]).T  # no copy of what may be one number
     least = LEAST_WEIGHT * max(float(weights.max(initial=0.0)), np.finfo(float).tiny)
-    made: list[_core.BlockDescent | _core.EdgeDescent] = []
+    made: list[ChannelDescent] = []
     scales: list[float] = []
     forests: _core.Forests | None = None
     for channel, (signal, c) in enumerate(zip(signals, weights, strict=True)):
@@ -128,11 +146,7 @@ def _channels(
         edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
         signal = _filled(signal, c)
         if partition is None:
-            made.append(
-                _core.EdgeDescent(
-                    graph.n_vertices, graph.edges, edge_weights, signal, vertex_weights
-                )
-            )
+            made.append(_edge_descent(graph, edge_weights, signal, vertex_weights))
         else:
             if forests is None or not np.array_equal(c, weights[channel - 1]):
                 forests = _core.Forests(
@@ -148,6 +162,19 @@ def _channels(
             made.append(_core.BlockDescent(forests, signal, vertex_weights))
         scales.append(scale)
     return made, scales
+
+
+def _edge_descent(
+    graph: Graph, edge_weights: Floats, signal: Floats, vertex_weights: Floats
+) -> _core.EdgeDescent | _core.LatticeDescent:
+    """Return the descent over edges, the fast one where the vertices are known to be a grid's."""
+    lengths = () if graph._grid is None else graph._grid.shape
+    shape = np.array([length for length in lengths if length > 1], dtype=np.int32)
+    if len(shape) < 2:
+        return _core.EdgeDescent(
+            graph.n_vertices, graph.edges, edge_weights, signal, vertex_weights
+        )
+    return _core.LatticeDescent(shape, graph.edges, edge_weights, signal, vertex_weights)
 
 
 def _filled(signal: Floats, c: Floats) -> Floats:

@@ -48,14 +48,18 @@ class Engine(Protocol):
         """The relative gap from which on the pattern of p is as a rule worth a polish."""
 
     @property
+    def polish_price(self) -> int:
+        """Iterations that cost as much as a polish."""
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
 
     def observe(self, relative_gap: float) -> None:
         """Hear what gap has been proved after the last iteration."""
 
-    def advance(self) -> None:
-        """Do one iteration; return early, with a feasible point, when the watch expires."""
+    def advance(self, at_most: int) -> None:
+        """Do one or a few iterations; none, with a feasible point, when the watch expires."""
 
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the current point, to rounding."""

@@ -52,9 +52,14 @@ class Exact:
         self._longest_start = LONGEST_BLIND_START if is_blind else LONGEST_START
         self._allowance = ALLOWANCE
         self._next_attempt = 0  # in iterations of the start, after a failure
-        self.iterations = 0
+        self._attempts = 0
         self.is_final = False
         self.phase = start.phase
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the start, and attempts at flows."""
+        return self._start.iterations + self._attempts
 
     @property
     def sweeps(self) -> int:
@@ -87,6 +92,11 @@ class Exact:
         return self._start.pattern_gap
 
     @property
+    def polish_price(self) -> int:
+        """Iterations that cost as much as a polish."""
+        return self._start.polish_price
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._start.is_cheap
@@ -102,15 +112,15 @@ class Exact:
         if is_due and not self.is_final:
             self._tries_flows = True
 
-    def advance(self) -> None:
-        """Do one iteration of the start, or try the flows."""
+    def advance(self, at_most: int) -> None:
+        """Do some iterations of the start, or try the flows."""
         if self._tries_flows:
             self._flow()
+            self._attempts += 1
         else:
-            self._start.advance()
+            self._start.advance(at_most)
             self._tries_flows = self._start.is_final
             self.phase = self._start.phase
-        self.iterations += 1
 
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the current point, to rounding."""

@@ -52,6 +52,7 @@ class Idle:
     target = 0.0
     is_cheap = True
     pattern_gap = 0.0
+    polish_price = 0
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
@@ -59,7 +60,7 @@ class Idle:
     def observe(self, relative_gap: float) -> None:
         """Hear it, and do nothing."""
 
-    def advance(self) -> None:
+    def advance(self, at_most: int) -> None:
         """Do nothing."""
 
     def evaluate(self) -> tuple[float, float]:

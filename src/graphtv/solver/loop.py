@@ -183,7 +183,7 @@ def _run(
     while status is None:
         status = progress.ended_early(engine.iterations)
         if status is None:
-            closing.advance(engine)
+            closing.advance(engine, progress.limits.max_iterations - engine.iterations)
         elif not closing.fits(status):
             best = closing.fall_back(best)
             progress.conclude(engine.iterations, engine.sweeps, best.primal, best.dual)
@@ -204,10 +204,13 @@ def _run(
                 record.relative_gap <= tolerance or _is_to_be_kept(record, best)
             ):
                 candidate = closing.certify(engine)
+                # The method may have been too sure: its own values are only good to its precision.
+                record = progress.record(engine.iterations, engine.sweeps, *candidate[2:])
             elif candidate is None and polish.is_due(
                 record,
                 min(engine.pattern_gap, WITHIN * max(tolerance, engine.target)),
                 progress.ahead(tolerance),
+                engine.polish_price,
             ):
                 candidate = polish(engine, record.relative_gap)
             if candidate is None:

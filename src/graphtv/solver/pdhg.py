@@ -28,6 +28,7 @@ class Pdhg:
     is_final = False
     is_cheap = False
     pattern_gap = math.inf
+    polish_price = 4
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class Pdhg:
     def observe(self, relative_gap: float) -> None:
         """Go on in any case."""
 
-    def advance(self) -> None:
+    def advance(self, at_most: int) -> None:
         """Do one iteration."""
         step = self._core.step(self._watch)
         if step.completed:

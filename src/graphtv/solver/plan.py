@@ -66,17 +66,11 @@ def choose(
 
 
 def _begins_with_edges(problem: Problem, asked: str, preconditioner: Any) -> bool:
-    """Whether to try without forests first; plain chains of a grid, and trees, cost nothing."""
-    graph, data = problem.graph, problem.data
-    is_even = not isinstance(data, SquaredLoss) or bool(
-        (data.weights == data.weights.max(initial=0.0)).all()
-    )
-    has_plain_chains = graph._grid is not None and is_even
+    """Whether to try without forests first; a tree is one already."""
     return (
         _is_auto(preconditioner)
         and asked != "descent"
-        and not has_plain_chains
-        and graph.n_edges >= graph.n_vertices
+        and problem.graph.n_edges >= problem.graph.n_vertices
         and isinstance(problem.penalty, TotalVariation)
     )
 

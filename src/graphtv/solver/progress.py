@@ -74,6 +74,8 @@ class Progress:
         self._best = math.inf
         self._best_iteration = 0
         self._next = 1
+        self._was_cheap = False
+        self._origin = 0, 0  # records and iterations before the current method took over
 
     @property
     def elapsed(self) -> float:
@@ -104,9 +106,16 @@ class Progress:
             self.record(iteration, sweeps, primal, dual)
 
     def plan_next(self, target: float, is_cheap: bool) -> None:
-        """Plan when to look again, on the way to the gap `target`."""
+        """Plan when to look again, on the way to the gap `target`.
+
+        When costs change, another method has taken over, and the past tells nothing any more.
+        """
         iteration = self.records[-1].iteration
-        self._next = iteration + (max(4, iteration) if is_cheap else self._stride(target))
+        if self._was_cheap != is_cheap:
+            self._origin = len(self.records), iteration
+        self._was_cheap = is_cheap
+        cheap_stride = max(4, math.ceil(min(iteration, 1.1 * self.ahead(target))))
+        self._next = iteration + (cheap_stride if is_cheap else self._stride(target))
 
     def improve(self, primal: float, dual: float) -> Record:
         """Put better values, found from the same iterate, into the last record."""
@@ -119,8 +128,9 @@ class Progress:
 
     def ahead(self, target: float) -> float:
         """Return the iterations still to do, infinite if that cannot be told."""
-        past = [(record.iteration, record.relative_gap) for record in self.records]
-        found = iterations_ahead(past, target)
+        n_records, iterations = self._origin
+        past = [(r.iteration - iterations, r.relative_gap) for r in self.records[n_records:]]
+        found = iterations_ahead(past, target) if past else None
         return math.inf if found is None else found
 
     def _stride(self, target: float) -> int:
@@ -128,7 +138,7 @@ class Progress:
 
         An overshoot by an eighth costs no more than looking all the time would.
         """
-        done, ahead = self.records[-1].iteration, self.ahead(target)
+        done, ahead = self.records[-1].iteration - self._origin[1], self.ahead(target)
         further = done / 4 if ahead == math.inf else min(0.6 * ahead, 2 * done)
         return int(max(1, done // 8, min(further, LONGEST_STRIDE)))
 

@@ -25,6 +25,9 @@ DECOMPOSITION = 70
 FIRST_DOUBT = 16
 """Iterations before the future is foretold from the past."""
 
+WORTH_KEEPING = 1e-2
+"""Relative gap above which forests do better from nothing than from where edges got to."""
+
 
 class Relay:
     """Two descents one after the other."""
@@ -75,6 +78,11 @@ class Relay:
         return self._descent.pattern_gap
 
     @property
+    def polish_price(self) -> int:
+        """Iterations that cost as much as a polish."""
+        return self._descent.polish_price
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._descent.is_cheap
@@ -86,9 +94,9 @@ class Relay:
             if self._edges_are_slow() and self._has_time():
                 self._take_forests()
 
-    def advance(self) -> None:
-        """Do one iteration."""
-        self._descent.advance()
+    def advance(self, at_most: int) -> None:
+        """Do one or a few iterations."""
+        self._descent.advance(at_most)
 
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the current point, to rounding."""
@@ -115,12 +123,13 @@ class Relay:
         return self._watch.remaining > DECOMPOSITION * per_iteration
 
     def _take_forests(self) -> None:
-        edges = self._descent
+        edges, gap = self._descent, self._past[-1][1]
+        start = edges.dual_point() if gap <= WORTH_KEEPING else None
         try:
             with self._watch:
                 found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
                 self._descent = Descent(
-                    self._problem, found.partition, self._watch, self._n_threads, edges.dual_point()
+                    self._problem, found.partition, self._watch, self._n_threads, start
                 )
         except _core.Expired:
             return

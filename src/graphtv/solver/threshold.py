@@ -78,6 +78,11 @@ class Threshold:
         return self._inner.pattern_gap
 
     @property
+    def polish_price(self) -> int:
+        """Iterations that cost as much as a polish."""
+        return self._inner.polish_price
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._inner.is_cheap
@@ -86,9 +91,9 @@ class Threshold:
         """Tell the inner method."""
         self._inner.observe(relative_gap)
 
-    def advance(self) -> None:
+    def advance(self, at_most: int) -> None:
         """Do one iteration of the inner method."""
-        self._inner.advance()
+        self._inner.advance(at_most)
 
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the level set."""

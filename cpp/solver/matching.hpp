@@ -1,0 +1,27 @@
+// What descent over edges does to the edges of a matching, whose ends lie side by side in memory, and
+// to momentum afterwards: loops without branches, for the compiler to vectorise.
+#pragma once
+
+#include <cstddef>
+
+namespace graphtv {
+
+// One edge per index, from `lower` to `upper`.
+struct Matching {
+    float *lower, *upper;                        // u of the extrapolated flow at the ends
+    const float *lower_inverse, *upper_inverse;  // 1/c at the ends, or null for ones
+    const float* capacity;
+    float *x, *y;  // the flow and its extrapolation
+    std::size_t size;
+};
+
+// Moves every flow from y to the top of its parabola, clipped to the capacity, and y beyond it by β.
+void move(const Matching& edges, float beta);
+
+// After all edges of a vertex have moved, r is its new u: keeps u, and extrapolates r by β.
+void extrapolate(float* r, float* u, std::size_t size, float beta);
+
+// Σ w |a - b|, w at the place of a.
+double variation(const float* a, const float* b, const float* w, std::size_t size);
+
+}  // namespace graphtv
