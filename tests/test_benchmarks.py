@@ -45,6 +45,7 @@ needs_solver = pytest.mark.skipif(not hasattr(graphtv, "solve"), reason="there i
     ("script", "expected"),
     [
         ("solver/iterations.py", "rmf-wide"),
+        ("solver/latency.py", "Ctrl-C"),
         ("solver/pdhg.py", "reconditioned"),
         ("solver/memory.py", "doubles per vertex"),
         ("solver/threads.py", "side by side"),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terms/sum.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -31,15 +33,15 @@ BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,
     }
 }
 
-void BlockDescent::start_from(std::span<const double> p) {
+void BlockDescent::start_from(std::span<const double> p, int n_threads) {
     for (std::size_t l = eliminates_first_ ? 1 : 0; l < blocks_.size(); ++l) {
         auto& q = blocks_[l].q;
-        forests_[l].adjoint(p, q);
+        forests_[l].adjoint(p, q, n_threads);
         if (!c_.empty())
             forests_[l].for_each_slot(
-                1, [&](std::size_t slot, std::size_t vertex) { q[slot] /= c_[vertex]; });
+                n_threads, [&](std::size_t slot, std::size_t vertex) { q[slot] /= c_[vertex]; });
     }
-    recompute(1);
+    recompute(n_threads);
 }
 
 // u from the q_l, without momentum.
@@ -55,8 +57,9 @@ void BlockDescent::recompute(int n_threads) {
     } else {
         std::copy(f_.begin(), f_.end(), u_.begin());
         for (std::size_t l = 0; l < blocks_.size(); ++l)
-            forests_[l].for_each_slot(
-                1, [&](std::size_t slot, std::size_t vertex) { u_[vertex] -= blocks_[l].q[slot]; });
+            forests_[l].for_each_slot(n_threads, [&](std::size_t slot, std::size_t vertex) {
+                u_[vertex] -= blocks_[l].q[slot];
+            });
         std::copy(u_.begin(), u_.end(), r_.begin());
     }
     const double centre = momentum_.centre();
@@ -64,15 +67,17 @@ void BlockDescent::recompute(int n_threads) {
     for (std::size_t i = 0; i < u_.size(); ++i)
         energy += 0.5 * weight(i) * (u_[i] - centre) * (u_[i] - centre);
     momentum_.start(energy);
+    torn_by_ = 0;
 }
 
 bool BlockDescent::step(Watch& watch, int n_threads) {
+    settle();
     momentum_.advance();
     Progress total;
     const bool finished = eliminates_first_ ? sweep_pair(watch, n_threads, total)
                                             : sweep_all(watch, n_threads, total);
     if (!finished) {
-        recompute(n_threads);
+        torn_by_ = std::max(n_threads, 1);
         return false;
     }
     if (!eliminates_first_) extrapolate(n_threads, total);
@@ -161,19 +166,22 @@ void BlockDescent::forget_momentum(int n_threads) {
     if (!eliminates_first_) std::copy(u_.begin(), u_.end(), r_.begin());
 }
 
-void BlockDescent::dual(std::span<double> p) const {
+void BlockDescent::dual(std::span<double> p, int n_threads) {
+    settle();
     std::vector<double> q;
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
         if (eliminates_first_ && l == 0) {  // what the other block leaves
             q.resize(u_.size());
-            for (std::size_t i = 0; i < q.size(); ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];
+            for_shards(q.size(), n_threads, [&](std::size_t first, std::size_t last) {
+                for (auto i = first; i < last; ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];
+            });
         } else {
             q = blocks_[l].q;
         }
         if (!c_.empty())
             forests_[l].for_each_slot(
-                1, [&](std::size_t slot, std::size_t vertex) { q[slot] *= c_[vertex]; });
-        forests_[l].recover(q, p);
+                n_threads, [&](std::size_t slot, std::size_t vertex) { q[slot] *= c_[vertex]; });
+        forests_[l].recover(q, p, n_threads);
     }
 }
 

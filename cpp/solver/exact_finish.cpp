@@ -153,8 +153,8 @@ bool ExactFinish::remember_dirty(Pulse& pulse) {
 }
 
 // Large components on the caller's thread, which alone can ask the watch; the others on all.
-bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers,
-                              int n_threads) {
+bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
+                              Pulse& pulse) {
     constexpr std::size_t large = 1 << 17, vertices_per_batch = 1 << 12;
     std::vector<std::size_t> batches;
     std::size_t filled = vertices_per_batch;
@@ -171,12 +171,14 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
     }
     batches.push_back(n_components());
     std::atomic<bool> finished = true;
-    parallel_for(static_cast<int>(batches.size()) - 1, n_threads, [&](int batch, int worker) {
+    const auto solve_batch = [&](int batch, int worker) {
         for (std::size_t i = batches[at(batch)]; i < batches[at(batch) + 1]; ++i)
             if (component(i).size() < large && finished &&
                 !solvers[at(worker)].solve(task, component(i)))
                 finished = false;
-    });
+    };
+    parallel_for(static_cast<int>(batches.size()) - 1, n_threads, solve_batch,
+                 [&] { pulse.glance(); });
     return finished;
 }
 
@@ -219,7 +221,7 @@ bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solve
         ++stats_.rounds;
         if (!gather_dirty(pulse)) return false;
         if (round > 0 && !remember_dirty(pulse)) return false;
-        if (!solve_dirty(task, solvers, n_threads)) return false;
+        if (!solve_dirty(task, solvers, n_threads, pulse)) return false;
         if (!open_flips(flip, pulse)) return false;
     }
     return true;

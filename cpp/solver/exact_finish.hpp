@@ -78,7 +78,8 @@ class ExactFinish {
     void mark_all();
     bool gather_dirty(Pulse& pulse);
     bool remember_dirty(Pulse& pulse);
-    bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
+    bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
+                     Pulse& pulse);
     bool open_flips(double tolerance, Pulse& pulse);
     bool run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
                     Pulse& pulse);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parallel/watch.hpp"
 #include "tv/flow.hpp"
 
 namespace graphtv {
@@ -94,6 +95,7 @@ ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_we
         if (!vertex_weights.empty())
             for (const Vertex v : trees->vertex) vertex_weights_.push_back(vertex_weights[at(v)]);
     }
+    Watched::look();
     if (is_linear()) {
         largest_weight_.reserve(at(n_trees));
         for (Vertex c = 0; c < n_trees; ++c)
@@ -174,11 +176,31 @@ ChainWeights ForestBlock::chain_weights(Vertex chain) const {
     return {weights_of(chain), largest_weight_[at(chain)]};
 }
 
-// edge(place, next place, number, weight, is_tail) along every chain, places being slots.
+// The slots of a shard, of trees.
+std::pair<std::size_t, std::size_t> ForestBlock::slots_of(int shard) const {
+    const auto [first, last] = shards_[at(shard)];
+    return {at(tree_begin()[at(first)]), at(tree_begin()[at(last)])};
+}
+
+ForestBlock::Shard ForestBlock::trees_of(int shard) const {
+    const auto [first, last] = shards_[at(shard)];
+    return is_lattice() ? Shard{bundles_[at(first)].first, bundles_[at(last) - 1].last}
+                        : Shard{first, last};
+}
+
 template <class Body>
-void ForestBlock::for_each_chain_edge(const Body& body) const {
+void ForestBlock::for_each_shard(int n_threads, const Body& body) const {
+    parallel_for(n_shards(), n_threads, [&](int shard, int) {
+        Watched::look();
+        body(shard);
+    });
+}
+
+// edge(place, next place, number, weight, is_tail) along the chains, places being slots.
+template <class Body>
+void ForestBlock::for_each_chain_edge(Shard chains_here, const Body& body) const {
     const auto begin = tree_begin();
-    for (Vertex c = 0; at(c) + 1 < begin.size(); ++c) {
+    for (Vertex c = chains_here.first; c < chains_here.last; ++c) {
         const ChainWeights weights = chain_weights(c);
         const auto first = at(begin[at(c)]), length = at(begin[at(c) + 1]) - first;
         if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) {
@@ -218,64 +240,72 @@ void ForestBlock::solve_tree(Vertex t, std::span<const double> z, std::span<doub
     }
 }
 
-void ForestBlock::adjoint(std::span<const double> p, std::span<double> q) const {
+void ForestBlock::adjoint(std::span<const double> p, std::span<double> q, int n_threads) const {
     std::fill(q.begin(), q.end(), 0.0);
-    if (is_linear()) {
-        for_each_chain_edge([&](std::size_t, std::size_t here, std::size_t next, EdgeIndex e,
-                                double weight, bool is_tail) {
-            const double flow = is_tail ? weight * p[at(e)] : -weight * p[at(e)];
-            q[here] += flow;
-            q[next] -= flow;
-        });
-        return;
-    }
-    const auto& trees = std::get<RootedForest>(layout_);
-    for (std::size_t i = 0; i < n_slots_; ++i) {
-        if (trees.parent[i] == RootedForest::no_parent) continue;
-        const double along = trees.weight[i] * p[at(trees.edge[i])];
-        const double flow = trees.is_tail[i] ? along : -along;
-        q[i] += flow;
-        q[at(trees.parent[i])] -= flow;
-    }
+    for_each_shard(n_threads, [&](int shard) {
+        if (is_linear()) {
+            for_each_chain_edge(trees_of(shard),
+                                [&](std::size_t, std::size_t here, std::size_t next, EdgeIndex e,
+                                    double weight, bool is_tail) {
+                                    const double along = weight * p[at(e)];
+                                    const double flow = is_tail ? along : -along;
+                                    q[here] += flow;
+                                    q[next] -= flow;
+                                });
+            return;
+        }
+        const auto& trees = std::get<RootedForest>(layout_);
+        const auto [from, to] = slots_of(shard);
+        for (std::size_t i = from; i < to; ++i) {
+            if (trees.parent[i] == RootedForest::no_parent) continue;
+            const double along = trees.weight[i] * p[at(trees.edge[i])];
+            const double flow = trees.is_tail[i] ? along : -along;
+            q[i] += flow;
+            q[at(trees.parent[i])] -= flow;
+        }
+    });
 }
 
-void ForestBlock::recover(std::span<double> q, std::span<double> p) const {
+void ForestBlock::recover(std::span<double> q, std::span<double> p, int n_threads) const {
     const auto dual = [](double flow, double weight, bool is_tail) {
         const double along = weight > 0.0 ? std::clamp(flow / weight, -1.0, 1.0) : 0.0;
         return is_tail ? along : -along;
     };
     const auto* lattice = std::get_if<LatticeForest>(&layout_);
-    if (lattice != nullptr && lattice->weight.size() == 1) {
-        // All chains side by side, in the order of memory.
-        const double weight = lattice->weight[0];
-        const std::size_t step = at(lattice->stride);
-        const auto joins = [&](std::size_t v) {
-            return lattice->edge[v] != LatticeForest::no_edge;
-        };
-        for (std::size_t v = 0; v < n_slots_; ++v) {
-            if (!joins(v)) continue;
-            const double before = v >= step && joins(v - step) ? q[v - step] : 0.0;
-            q[v] = std::clamp(before + q[v], -weight, weight);
-            p[at(lattice->edge[v])] = dual(q[v], weight, lattice->is_tail[v]);
+    for_each_shard(n_threads, [&](int shard) {
+        if (lattice != nullptr && lattice->weight.size() == 1) {
+            // The chains of a bundle side by side, in the order of memory.
+            const double weight = lattice->weight[0];
+            const std::size_t step = at(lattice->stride);
+            const auto joins = [&](std::size_t v) {
+                return lattice->edge[v] != LatticeForest::no_edge;
+            };
+            const auto visit = [&](std::size_t, std::size_t v) {
+                if (!joins(v)) return;
+                const double before = v >= step && joins(v - step) ? q[v - step] : 0.0;
+                q[v] = std::clamp(before + q[v], -weight, weight);
+                p[at(lattice->edge[v])] = dual(q[v], weight, lattice->is_tail[v]);
+            };
+            for (Vertex b = shards_[at(shard)].first; b < shards_[at(shard)].last; ++b)
+                visit_bundle(bundles_[at(b)], visit);
+        } else if (is_linear()) {
+            double flow = 0.0;
+            for_each_chain_edge(trees_of(shard), [&](std::size_t k, std::size_t here, std::size_t,
+                                                     EdgeIndex e, double weight, bool is_tail) {
+                flow = std::clamp((k == 0 ? 0.0 : flow) + q[here], -weight, weight);
+                p[at(e)] = dual(flow, weight, is_tail);
+            });
+        } else {
+            const auto& trees = std::get<RootedForest>(layout_);
+            const auto [from, to] = slots_of(shard);
+            for (std::size_t i = from; i < to; ++i) {
+                if (trees.parent[i] == RootedForest::no_parent) continue;
+                const double flow = std::clamp(q[i], -trees.weight[i], trees.weight[i]);
+                q[at(trees.parent[i])] += flow;
+                p[at(trees.edge[i])] = dual(flow, trees.weight[i], trees.is_tail[i]);
+            }
         }
-        return;
-    }
-    if (is_linear()) {
-        double flow = 0.0;
-        for_each_chain_edge([&](std::size_t k, std::size_t here, std::size_t, EdgeIndex e,
-                                double weight, bool is_tail) {
-            flow = std::clamp((k == 0 ? 0.0 : flow) + q[here], -weight, weight);
-            p[at(e)] = dual(flow, weight, is_tail);
-        });
-        return;
-    }
-    const auto& trees = std::get<RootedForest>(layout_);
-    for (std::size_t i = 0; i < n_slots_; ++i) {
-        if (trees.parent[i] == RootedForest::no_parent) continue;
-        const double flow = std::clamp(q[i], -trees.weight[i], trees.weight[i]);
-        q[at(trees.parent[i])] += flow;
-        p[at(trees.edge[i])] = dual(flow, trees.weight[i], trees.is_tail[i]);
-    }
+    });
 }
 
 void ForestBlock::refine(std::span<const double> f, std::span<double> u) const {
@@ -299,8 +329,9 @@ void ForestBlock::dual(std::span<const double> f, std::span<const double> u,
             return is_lattice() ? slot : at(vertex[slot]);
         };
         double flow = 0.0;
-        for_each_chain_edge([&](std::size_t k, std::size_t here, std::size_t next, EdgeIndex e,
-                                double weight, bool is_tail) {
+        const Shard all{0, static_cast<Vertex>(tree_begin().size() - 1)};
+        for_each_chain_edge(all, [&](std::size_t k, std::size_t here, std::size_t next, EdgeIndex e,
+                                     double weight, bool is_tail) {
             const auto i = vertex_at(here), j = vertex_at(next);
             flow = bounded_flow((k == 0 ? 0.0 : flow) + (f[i] - u[i]), weight, u[i], u[j]);
             const double along = weight > 0.0 ? std::clamp(flow / weight, -1.0, 1.0) : 0.0;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -96,11 +97,11 @@ class ForestBlock {
     void for_each_slot(int n_threads, const Body& body) const;
 
     // q = K_lᵀp_l by slot, p by the caller's edge numbers.
-    void adjoint(std::span<const double> p, std::span<double> q) const;
+    void adjoint(std::span<const double> p, std::span<double> q, int n_threads) const;
 
     // The p in [-1, 1] with K_lᵀp_l = q, from leaves to root, by the caller's edge numbers. `q` is
     // destroyed.
-    void recover(std::span<double> q, std::span<double> p) const;
+    void recover(std::span<double> q, std::span<double> p, int n_threads) const;
 
     // Recomputes the value of every piece of u = prox(f), by vertex, free of the rounding of long
     // message chains.
@@ -132,8 +133,14 @@ class ForestBlock {
     void make_shards();
     std::span<const double> weights_of(Vertex chain) const;
     ChainWeights chain_weights(Vertex chain) const;
+    // The trees, or chains, of a shard, by number.
+    Shard trees_of(int shard) const;
+    std::pair<std::size_t, std::size_t> slots_of(int shard) const;
+    // body(shard) for every one, with a look before each.
     template <class Body>
-    void for_each_chain_edge(const Body& body) const;
+    void for_each_shard(int n_threads, const Body& body) const;
+    template <class Body>
+    void for_each_chain_edge(Shard chains, const Body& body) const;
     void solve_chain(Vertex chain, std::span<const double> z, std::span<double> u,
                      ForestMemory* memory, WarmChainWorkspace& workspace) const;
     void solve_tree(Vertex t, std::span<const double> z, std::span<double> u,

@@ -142,14 +142,15 @@ class Exact:
         """Run the flows on every channel, as far as the allowance goes."""
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SmoothTerm)
-        if self._finish is None:
-            try:
+        try:
+            if self._finish is None:
                 self._finish = _core.ExactFinish(
                     graph.n_vertices, graph.edges, graph.weights, self._watch
                 )
-            except _core.Expired:
-                return
-        u, p = self.primal_point(), self.dual_point()
+            with self._watch:
+                u, p = self.primal_point(), self.dual_point()
+        except _core.Expired:
+            return
         x = p.reshape(term.n_channels, graph.n_edges)  # p as flows, in place
         x *= graph.weights
         allowance = math.inf if self._start.is_final else self._allowance

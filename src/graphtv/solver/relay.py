@@ -126,10 +126,11 @@ class Relay:
         edges, gap = self._descent, self._past[-1][1]
         start = edges.dual_point() if gap <= WORTH_KEEPING else None
         try:
-            found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
-            self._descent = Descent(
-                self._problem, found.partition, self._watch, self._n_threads, start
-            )
+            with self._watch:
+                found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
+                self._descent = Descent(
+                    self._problem, found.partition, self._watch, self._n_threads, start
+                )
         except _core.Expired:
             return
         self.preconditioner = found
