@@ -7,6 +7,7 @@ trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose
 """
 
 from graphtv import gallery
+from graphtv.applications.segmentation import Segmentation, segment, segment_image
 from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.exact import tv_chain, tv_forest
@@ -44,6 +45,7 @@ __all__ = [
     "PoissonLoss",
     "Problem",
     "Result",
+    "Segmentation",
     "SquaredLoss",
     "TotalVariation",
     "condition_number",
@@ -52,6 +54,8 @@ __all__ = [
     "grid_graph",
     "knn_graph",
     "recognize_grid",
+    "segment",
+    "segment_image",
     "solve",
     "tv_chain",
     "tv_forest",
