@@ -127,9 +127,9 @@ def segment_image(
     scribbles: Any,
     *,
     xi: float = 0.1,
-    weight: float = 100.0,
-    sigma_color: float = 0.3,
-    spread: float = 2.5,
+    weight: float = 0.3,
+    sigma_color: float = 0.25,
+    spread: float = 3.0,
     epsilon: float = 0.5,
     connectivity: int = 1,
     hold_scribbles: bool = True,
@@ -157,8 +157,9 @@ def segment_image(
         Contrast ξ ≥ 0 of the weights ω = exp(-ξ‖I_i - I_j‖²), in units in which the mean of
         ‖I_i - I_j‖² over neighbours is 1. 0 ignores the edges of the image.
     weight : float, optional
-        Factor λ > 0 of the length of borders in relation to -log P. The larger, the fewer and
-        smoother the regions. An image with twice the pixels per side asks for about twice λ.
+        Factor of the length of borders in relation to -log P: λ is `weight` times the mean side of
+        the image in pixels, so that resolution does not matter. The larger, the fewer and smoother
+        the regions.
     sigma_color : float, optional
         Width of the colour kernel, in standard deviations of the image.
     spread : float, optional
@@ -228,7 +229,7 @@ def segment_image(
     cost = scribble_cost(
         colours.reshape(marks.size, -1), marks, sigma_color * (deviation or 1.0), spread
     )
-    cost /= weight
+    cost /= weight * float(marks.size) ** (1.0 / marks.ndim)
     graph = _contrast_graph(colours, xi, connectivity)
     if hold_scribbles:
         _hold(cost, marks.ravel(), graph, epsilon)
