@@ -352,3 +352,36 @@ def test_wrong_costs():
         segment("grid", np.zeros((6, 2)))
     with pytest.raises(ValueError, match="epsilon"):
         segment(grid_graph((6,)), np.zeros((6, 2)), epsilon=-1.0)
+
+
+# --- real images, and the scripts ---
+
+
+@needs_icg
+@pytest.mark.parametrize(
+    ("name", "expected"), [("image_0001", 0.93), ("image_0030", 0.95), ("image_0045", 0.94)]
+)
+def test_overlap_with_the_truth_of_the_icg_benchmark(name, expected):
+    instance = benchmark.read_icg(ICG, name)
+    half = (slice(None, None, 2), slice(None, None, 2))  # saves time; scribbles are thin but long
+    labels, result = segment_image(
+        instance.image[half], instance.scribbles[half], return_result=True
+    )
+    assert result.status == "optimal"
+    assert benchmark.dice(labels, instance.truth[half]).mean() > expected
+
+
+def test_the_benchmark_runs(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["segmentation.py", "--quick", "--max-iterations", "50"])
+    benchmark.main()
+    shown = capsys.readouterr().out
+    assert "mean  1.000" in shown
+    assert "chains" in shown
+    assert "warm / cold" in shown
+
+
+def test_the_gallery_example_runs(tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("skimage")
+    load(ROOT / "docs" / "gallery" / "segmentation.py").main(tmp_path / "picture.png", step=10)
+    assert (tmp_path / "picture.png").stat().st_size > 0
