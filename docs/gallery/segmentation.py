@@ -58,6 +58,7 @@ def main(output: Path, step: int = 2) -> None:
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
+    from PIL import Image
     from skimage import data
     from skimage.segmentation import mark_boundaries
 
@@ -104,6 +105,7 @@ def main(output: Path, step: int = 2) -> None:
     axes[1, 1].legend(frameon=False)
     figure.savefig(output, dpi=80)
     plt.close(figure)
+    Image.open(output).convert("RGB").quantize(128).save(output, optimize=True)  # a small file
 
 
 if __name__ == "__main__":

@@ -127,9 +127,9 @@ def segment_image(
     scribbles: Any,
     *,
     xi: float = 0.1,
-    weight: float = 0.15,
+    weight: float = 0.2,
     sigma_color: float = 0.2,
-    spread: float = 3.0,
+    spread: float = 4.0,
     epsilon: float = 0.5,
     connectivity: int = 1,
     hold_scribbles: bool = True,
@@ -155,7 +155,7 @@ def segment_image(
         up to the largest must occur.
     xi : float, optional
         Contrast ξ ≥ 0 of the weights ω = exp(-ξ‖I_i - I_j‖²), where colours are measured such that
-        ‖I_i - I_j‖ is 1 on average. 0 ignores the edges of the image.
+        neighbours differ by 2 in root mean square. 0 ignores the edges of the image.
     weight : float, optional
         Factor of the length of borders in relation to -log P: λ is `weight` times the mean side of
         the image in pixels, so that resolution does not matter. The larger, the fewer and smoother
@@ -297,7 +297,7 @@ def _opponent(pixels: Floats) -> Floats:
 
 
 def _contrast_graph(pixels: Floats, xi: float, connectivity: int) -> Graph:
-    """Return the graph of the pixels, ω = exp(-ξ‖I_i - I_j‖²) where the mean of ‖·‖ is 1.
+    """Return the graph of the pixels, ω = exp(-ξ‖I_i - I_j‖²) where the mean of ‖·‖² is 4.
 
     With diagonals, the weights are divided by the distance of the pixels, and by as much as makes
     a straight border along the axes as long as without.
@@ -306,8 +306,8 @@ def _contrast_graph(pixels: Floats, xi: float, connectivity: int) -> Graph:
     pairs = [_neighbours(shape, step) for step in _steps(len(shape), connectivity)]
     squares = [((pixels[a] - pixels[b]) ** 2).sum(axis=-1) for a, b in pairs]
     n_edges = sum(square.size for square in squares)
-    mean = sum(float(np.sqrt(square).sum()) for square in squares) / max(n_edges, 1)
-    factor = xi / mean**2 if mean > 0.0 else 0.0
+    mean = sum(float(square.sum()) for square in squares) / max(n_edges, 1)
+    factor = 4.0 * xi / mean if mean > 0.0 else 0.0
     weights = [np.exp(-factor * square) for square in squares]
     if connectivity == 1:
         return grid_graph(shape, weights)
