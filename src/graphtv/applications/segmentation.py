@@ -30,7 +30,7 @@ __all__ = ["Segmentation", "segment", "segment_image"]
 
 Labels = NDArray[np.intp]
 
-HUE = 1.5
+HUE = 2.0
 """How much opponent colours count, in relation to lightness."""
 
 SURELY = 20.0
@@ -127,10 +127,10 @@ def segment_image(
     scribbles: Any,
     *,
     xi: float = 0.1,
-    weight: float = 0.2,
-    sigma_color: float = 0.2,
-    spread: float = 4.0,
-    epsilon: float = 0.5,
+    weight: float = 0.15,
+    sigma_color: float = 0.25,
+    spread: float = 3.0,
+    epsilon: float = 0.25,
     connectivity: int = 1,
     hold_scribbles: bool = True,
     return_result: bool = False,
@@ -195,6 +195,9 @@ def segment_image(
     The densities are those of Nieuwenhuis and Cremers [1]_, the weights those of Möllenhoff et al.
     [2]_, who take ξ = 0.1 but do not say on which scale intensities are measured, nor give λ.
 
+    ε log C is added to all costs. That changes no minimiser, but makes all three terms of the
+    objective nonnegative: they cannot cancel, and a relative gap means something.
+
     References
     ----------
     .. [1] C. Nieuwenhuis, D. Cremers, "Spatially varying color distributions for interactive
@@ -230,6 +233,7 @@ def segment_image(
         colours.reshape(marks.size, -1), marks, sigma_color * (deviation or 1.0), spread
     )
     cost /= weight * float(marks.size) ** (1.0 / marks.ndim)
+    cost += epsilon * math.log(cost.shape[1])  # entropy counts from its least value, see Notes
     graph = _contrast_graph(colours, xi, connectivity)
     if hold_scribbles:
         _hold(cost, marks.ravel(), graph, epsilon)
@@ -352,8 +356,10 @@ def _hold(cost: Floats, marks: NDArray[np.intp], graph: Graph, epsilon: float) -
         graph.edges[:, 1], graph.weights, graph.n_vertices
     )
     held = np.flatnonzero(marks)
-    cost[held] = (2.0 * reach[held] + SURELY * epsilon)[:, None]
-    cost[held, marks[held] - 1] = 0.0
+    own = marks[held] - 1
+    least = epsilon * math.log(cost.shape[1])
+    cost[held] = least + (2.0 * reach[held] + SURELY * epsilon)[:, None]
+    cost[held, own] = least
 
 
 def _with_classes(start: Result, n_classes: int) -> Any:
