@@ -167,7 +167,7 @@ def segment_image(
         of the class. Small values trust the scribbles nearby, large ones all alike.
     epsilon : float, optional
         Factor ε > 0 of the entropy, in relation to borders. Smaller values make decisions harder,
-        and the problem too: iterations grow about like ε^-½.
+        and the problem too: it takes more iterations.
     connectivity : int, optional
         Pixels are neighbours if they differ by 1 in at most so many coordinates: 1 for 4
         neighbours in two dimensions, 2 for 8.
