@@ -17,6 +17,7 @@ from graphtv.applications.fused_lasso import fused_lasso
 from graphtv.applications.fused_lasso_path import FusedLassoPath, fused_lasso_path
 from graphtv.applications.min_cut import Cut, min_cut
 from graphtv.applications.noise import estimate_noise, suggest_weight
+from graphtv.applications.segmentation import Segmentation, segment, segment_image
 from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.exact import tv_chain, tv_forest
@@ -66,6 +67,7 @@ __all__ = [
     "PoissonLoss",
     "Problem",
     "Result",
+    "Segmentation",
     "SquaredLoss",
     "TVClassifier",
     "TotalVariation",
@@ -83,6 +85,8 @@ __all__ = [
     "min_cut",
     "read_dimacs",
     "recognize_grid",
+    "segment",
+    "segment_image",
     "solve",
     "suggest_weight",
     "tv_chain",
