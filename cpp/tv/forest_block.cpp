@@ -36,6 +36,15 @@ std::size_t bytes(const std::vector<T>& values) {
 }
 std::size_t bytes(const std::vector<bool>& values) { return values.capacity() / 8; }
 
+void solve_panel(const ChainPanel& panel, std::size_t lanes, bool has_solution,
+                 WarmChainWorkspace& workspace) {
+    if (lanes == 1) {
+        tv_chains_warm<1>(panel, has_solution, workspace);
+    } else {
+        tv_chains_warm<chain_lanes>(panel, has_solution, workspace);
+    }
+}
+
 }  // namespace
 
 ForestMemory::ForestMemory(const ForestBlock& forest) {
@@ -57,8 +66,10 @@ void ForestWorkspace::reserve(const ForestBlock& forest, int n_workers) {
         if (forest.is_linear()) {
             worker.z.reserve(forest.largest_bundle_);
             worker.u.reserve(forest.largest_bundle_);
-            if (!forest.has_one_weight()) worker.weights.reserve(forest.largest_bundle_);
-            worker.chain.reserve(forest.largest_panel_);
+            if (!forest.has_one_weight())
+                worker.weights.reserve(chain_lanes * forest.longest_panel_);
+            worker.chain.reserve(forest.longest_lane_, 1);
+            worker.chain.reserve(forest.longest_panel_, chain_lanes);
         } else if (forest.delta_ == 0.0) {
             worker.tree.reserve(forest.largest_tree_);
         } else {
@@ -71,8 +82,7 @@ std::size_t ForestWorkspace::n_bytes() const {
     std::size_t total = z_.n_bytes() + u_.n_bytes();
     for (const auto& worker : workers_)
         total += worker.z.n_bytes() + worker.u.n_bytes() + worker.weights.n_bytes() +
-                 worker.chain.n_bytes() +
-                 worker.tree.n_bytes() + worker.huber.n_bytes();
+                 worker.chain.n_bytes() + worker.tree.n_bytes() + worker.huber.n_bytes();
     return total;
 }
 
@@ -127,8 +137,9 @@ std::span<const Vertex> ForestBlock::vertices() const {
     return {};
 }
 
-// Neighbouring chains of one length go together: columns as many as fit into a shard, eight at least
-// to fill cache lines, rows as many as there are lanes.
+// Neighbouring chains of one length go together: rows as many as there are lanes, columns eight at
+// least to fill cache lines, and more while the cache holds them, since their vertices tend to fall
+// into the same few sets of it.
 void ForestBlock::make_bundles() {
     const auto begin = tree_begin();
     const auto n_chains = static_cast<Vertex>(begin.size() - 1);
@@ -137,7 +148,7 @@ void ForestBlock::make_bundles() {
     const auto start = [&](Vertex c) { return starts[at(c)]; };
     for (Vertex first = 0, c = 0; c < n_chains; ++c) {
         const Vertex pitch = first + 1 < n_chains ? start(first + 1) - start(first) : 0;
-        const Vertex most = pitch == 1 ? std::max(8, vertices_per_shard / length(first) / 8 * 8)
+        const Vertex most = pitch == 1 ? std::max(8, 2 * vertices_per_shard / length(first) / 8 * 8)
                                        : Vertex{chain_lanes};
         const bool goes_on = c + 1 < n_chains && start(c + 1) == start(c) + pitch &&
                              length(c + 1) == length(first) && c + 1 - first < most;
@@ -145,12 +156,16 @@ void ForestBlock::make_bundles() {
         const auto width = at(c + 1 - first);
         const auto lanes = width == 1 ? 1 : chain_lanes;
         bundles_.push_back({first, c + 1, width == 1 ? 0 : pitch, n_jumps_, lanes});
-        const auto size = (width + lanes - 1) / lanes * lanes * at(length(first));
-        n_jumps_ += size;
-        largest_panel_ = std::max(largest_panel_, at(length(first)));
-        largest_bundle_ = std::max(largest_bundle_, size);
+        for (std::size_t i = 0; i < width; i += lanes) add_panel(at(length(first)), lanes);
+        largest_bundle_ = std::max(largest_bundle_, n_jumps_ - bundles_.back().memory);
         first = c + 1;
     }
+}
+
+void ForestBlock::add_panel(std::size_t length, std::size_t lanes) {
+    n_jumps_ += lanes * length;
+    auto& longest = lanes == 1 ? longest_lane_ : longest_panel_;
+    longest = std::max(longest, length);
 }
 
 // Lanes of about the same length, cut between chains. Where a chain is too long for that, all are
@@ -166,14 +181,14 @@ void ForestBlock::make_strips() {
             const Vertex goal = from + (to - from) * static_cast<Vertex>(l) / Vertex{chain_lanes};
             while (begin[at(chain)] < goal) ++chain;
             strip.begin[l] = begin[at(chain)];
-            if (l > 0) strip.length = std::max(strip.length, at(strip.begin[l] - strip.begin[l - 1]));
+            if (l > 0)
+                strip.length = std::max(strip.length, at(strip.begin[l] - strip.begin[l - 1]));
         }
         if (chain_lanes * strip.length > at(to - from) * 3 / 2) {
             strip.lanes = 1;
             strip.length = at(to - from);
         }
-        n_jumps_ += strip.lanes * strip.length;
-        largest_panel_ = std::max(largest_panel_, strip.length);
+        add_panel(strip.length, strip.lanes);
         largest_bundle_ = std::max(largest_bundle_, strip.lanes * strip.length);
         strips_.push_back(strip);
     }
@@ -241,24 +256,21 @@ void ForestBlock::solve_bundle(const Bundle& bundle, std::int8_t* jumps, bool ha
     const auto begin = tree_begin();
     const auto first = at(bundle.first), width = at(bundle.last) - first;
     const auto length = at(begin[first + 1] - begin[first]), lanes = bundle.lanes;
-    const auto& weight = std::get<LatticeForest>(layout_).weight;
+    const double* weight = std::get<LatticeForest>(layout_).weight.data();
     for (std::size_t c = 0; c < width; c += lanes) {
-        double* z = worker.z.data() + c * length;
+        double *z = worker.z.data() + c * length, *w = worker.weights.data();
         for (std::size_t lane = width - c; lane < lanes; ++lane)  // chains that are not there
             for (std::size_t k = 0; k < length; ++k) z[k * lanes + lane] = 0.0;
-        if (!has_one_weight())
-            for (std::size_t lane = 0; lane < lanes; ++lane)
-                for (std::size_t k = 0; k < length; ++k)
-                    worker.weights[k * lanes + lane] =
-                        lane < width - c ? weight[at(begin[first + c + lane]) + k] : 0.0;
-        const ChainPanel panel{length,
-                               z,
-                               has_one_weight() ? weight.data() : worker.weights.data(),
-                               has_one_weight(),
-                               worker.u.data() + c * length,
-                               jumps + c * length};
-        (lanes == 1 ? tv_chains_warm<1> : tv_chains_warm<chain_lanes>)(panel, has_solution,
-                                                                       worker.chain);
+        for (std::size_t lane = 0; lane < lanes && lanes > 1 && !has_one_weight(); ++lane)
+            for (std::size_t k = 0; k < length; ++k)
+                w[k * lanes + lane] =
+                    lane < width - c ? weight[at(begin[first + c + lane]) + k] : 0.0;
+        const double* panel_weights = has_one_weight() ? weight
+                                      : lanes == 1     ? weight + begin[first]
+                                                       : w;
+        solve_panel({length, z, panel_weights, has_one_weight(), worker.u.data() + c * length,
+                     jumps + c * length},
+                    lanes, has_solution, worker.chain);
     }
 }
 
@@ -269,10 +281,12 @@ void ForestBlock::solve_strip(const Strip& strip, std::int8_t* jumps, bool has_s
     for (std::size_t l = 0; strip.lanes > 1 && l < strip.lanes; ++l)
         for (auto k = at(strip.begin[l + 1] - strip.begin[l]); k < strip.length; ++k)
             z[k * strip.lanes + l] = w[k * strip.lanes + l] = 0.0;
-    visit_strip(strip, strip.lanes, [&](std::size_t place, std::size_t i) { w[place] = weight[i]; });
-    const ChainPanel panel{strip.length, z, w, false, worker.u.data(), jumps};
-    (strip.lanes == 1 ? tv_chains_warm<1> : tv_chains_warm<chain_lanes>)(panel, has_solution,
-                                                                         worker.chain);
+    if (strip.lanes > 1)
+        visit_strip(strip, strip.lanes,
+                    [&](std::size_t place, std::size_t i) { w[place] = weight[i]; });
+    solve_panel({strip.length, z, strip.lanes == 1 ? weight.data() + strip.begin[0] : w, false,
+                 worker.u.data(), jumps},
+                strip.lanes, has_solution, worker.chain);
 }
 
 // Chain after chain in scratch memory.
@@ -400,9 +414,8 @@ void ForestBlock::dual(std::span<const double> f, std::span<const double> u,
 }
 
 std::size_t ForestBlock::n_bytes() const {
-    std::size_t total =
-        bytes(vertex_weights_) + bytes(largest_weight_) + bytes(bundles_) + bytes(strips_) +
-                       bytes(shards_);
+    std::size_t total = bytes(vertex_weights_) + bytes(largest_weight_) + bytes(bundles_) +
+                        bytes(strips_) + bytes(shards_);
     if (const auto* chains = std::get_if<ChainForest>(&layout_)) {
         total += bytes(chains->vertex) + bytes(chains->chain_begin);
     } else if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -46,6 +47,8 @@ struct Lanes {
     friend Lanes where_zero(Lanes a, Lanes b) {
         return _mm_and_pd(_mm_cmpeq_pd(a.value, _mm_setzero_pd()), b.value);
     }
+    friend Lanes first_of(Lanes a, Lanes b) { return _mm_unpacklo_pd(a.value, b.value); }
+    friend Lanes second_of(Lanes a, Lanes b) { return _mm_unpackhi_pd(a.value, b.value); }
 };
 
 inline Lanes load(const double* where) { return _mm_loadu_pd(where); }
@@ -76,6 +79,8 @@ struct Lanes {
         return {x.a == 0.0 ? where_zero.a : otherwise.a, x.b == 0.0 ? where_zero.b : otherwise.b};
     }
     friend Lanes where_zero(Lanes x, Lanes y) { return select_zero(x, y, Lanes(0.0)); }
+    friend Lanes first_of(Lanes x, Lanes y) { return {x.a, y.a}; }
+    friend Lanes second_of(Lanes x, Lanes y) { return {x.b, y.b}; }
 };
 
 inline Lanes load(const double* where) { return {where[0], where[1]}; }
@@ -149,5 +154,32 @@ struct Pack<4> {
         return {where_zero(a.low, b.low), where_zero(a.high, b.high)};
     }
 };
+
+// Sums by lane, so that packs need not be added up one by one.
+struct PackSum {
+    Pack<4> lanes{0.0};
+
+    void add(Pack<4> values) { lanes = lanes + values; }
+    void add(Pack<1> value) { lanes.low = lanes.low + Lanes(value.value, 0.0); }
+    double total() const {
+        const Lanes pair = lanes.low + lanes.high;
+        return pair.first() + pair.second();
+    }
+};
+
+// Row i of four becomes column i.
+inline void transpose(Pack<4> (&rows)[4]) {
+    const auto swap_inner = [](Lanes& a, Lanes& b) {
+        const Lanes first = first_of(a, b);
+        b = second_of(a, b);
+        a = first;
+    };
+    swap_inner(rows[0].low, rows[1].low);
+    swap_inner(rows[0].high, rows[1].high);
+    swap_inner(rows[2].low, rows[3].low);
+    swap_inner(rows[2].high, rows[3].high);
+    std::swap(rows[0].high, rows[2].low);
+    std::swap(rows[1].high, rows[3].low);
+}
 
 }  // namespace graphtv

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "tv/lanes.hpp"
 
@@ -29,6 +30,7 @@ class WarmChains {
 
   private:
     using Values = Pack<lanes>;
+    static constexpr double tolerance = 1.0 + 1e-12;  // of the bounds of flows
 
     std::size_t at(std::size_t k, std::size_t lane) const { return k * lanes + lane; }
     Values weights(std::size_t k) const {
@@ -53,11 +55,11 @@ class WarmChains {
         ((sum - outflow) / length).store(panel_.u);
     }
 
-    // Spreads the values over their pieces, and notes the edges whose flow exceeds its bound, to a
-    // relative 1e-12, or whose jump has changed its sign. False if there are none.
+    // Spreads the values over their pieces, and notes the edges whose flow exceeds its bound or
+    // whose jump has changed its sign. False if there are none.
     bool examine() {
         std::uint8_t* failures = workspace_.failures_.data();
-        const Values tolerance(1.0 + 1e-12), zero(0.0);
+        const Values slack(tolerance), zero(0.0);
         Values value = Values::load(panel_.u), inflow(0.0);
         int any = 0;
         for (std::size_t k = 0; k + 1 < n_; ++k) {
@@ -66,8 +68,8 @@ class WarmChains {
             const Values flow = inflow + (Values::load(panel_.f + k * lanes) - value);
             const Values inside = where_zero(jump, flow);
             const Values next = select_zero(jump, value, Values::load(panel_.u + (k + 1) * lanes));
-            const int failed = less(weight * tolerance, abs(inside)) |
-                               less(across * (value - next), zero);
+            const int failed = less(weight * slack, abs(inside)) |
+                               (less(jump * (value - next), zero) & less(zero, weight));
             failures[k] = static_cast<std::uint8_t>(failed);
             any |= failed;
             next.store(panel_.u + (k + 1) * lanes);
@@ -93,9 +95,11 @@ class WarmChains {
     // long as a jump towards these is reversed. Returns where the vertices solved end.
     std::size_t repair_at(std::size_t k, std::size_t lane) {
         std::size_t begin = begin_of_piece(k, lane), end = end_of_piece(k, lane);
-        if (panel_.jumps[at(k, lane)] != 0) end = end_of_piece(end, lane);
-        for (std::size_t reach = 1;; reach *= 2) {
+        const bool is_jump = panel_.jumps[at(k, lane)] != 0;
+        if (is_jump) end = end_of_piece(end, lane);
+        if (!(is_jump ? merge(begin, end, lane) : split(begin, end, lane)))
             solve_window(begin, end, lane);
+        for (std::size_t reach = 1;; reach *= 2) {
             const bool left = begin > 0 && is_reversed(begin - 1, lane);
             const bool right = end < n_ && is_reversed(end - 1, lane);
             if (!left && !right) return end;
@@ -103,18 +107,84 @@ class WarmChains {
             if (spent_[lane] > 2 * n_) {
                 begin = begin_of_chain(begin, lane);
                 end = end_of_chain(end - 1, lane);
-                continue;
             }
             for (std::size_t i = 0; left && i < reach && !starts_chain(begin, lane); ++i)
                 begin = begin_of_piece(begin - 1, lane);
             for (std::size_t i = 0; right && i < reach && !starts_chain(end, lane); ++i)
                 end = end_of_piece(end, lane);
+            solve_window(begin, end, lane);
         }
     }
 
+    // Nearly always, two pieces whose jump is reversed become one, and a piece whose flow exceeds its
+    // bounds breaks where it does so most. These return false, and change nothing, where that is not
+    // the solution.
+    bool merge(std::size_t begin, std::size_t end, std::size_t lane) {
+        const double inflow = flow_before(begin, lane);
+        const double value = value_of(begin, end, inflow, flow_before(end, lane), lane);
+        if (!stays_within(begin, end, inflow, value, lane)) return false;
+        spread(begin, end, value, lane);
+        return true;
+    }
+
+    bool split(std::size_t begin, std::size_t end, std::size_t lane) {
+        const double inflow = flow_before(begin, lane), value = panel_.u[at(begin, lane)];
+        double flow = inflow, across = 0.0, most = 0.0;
+        std::size_t middle = begin + 1;  // where the second piece begins
+        for (std::size_t k = begin; k + 1 < end; ++k) {
+            flow += panel_.f[at(k, lane)] - value;
+            const double excess = std::abs(flow) - weight(k, lane);
+            const bool exceeds = excess > most;
+            most = exceeds ? excess : most;
+            middle = exceeds ? k + 1 : middle;
+            across = exceeds ? flow : across;
+        }
+        const double through = std::copysign(weight(middle - 1, lane), across);
+        const double first = value_of(begin, middle, inflow, through, lane);
+        const double second = value_of(middle, end, through, flow_before(end, lane), lane);
+        const bool is_solution = (first - second) * through > 0.0 &&
+                                 stays_within(begin, middle, inflow, first, lane) &&
+                                 stays_within(middle, end, through, second, lane);
+        if (!is_solution) return false;
+        spread(begin, middle, first, lane);
+        spread(middle, end, second, lane);
+        panel_.jumps[at(middle - 1, lane)] = through > 0.0 ? 1 : -1;
+        return true;
+    }
+
+    double value_of(std::size_t begin, std::size_t end, double inflow, double outflow,
+                    std::size_t lane) const {
+        double sum = inflow - outflow;
+        for (std::size_t k = begin; k < end; ++k) sum += panel_.f[at(k, lane)];
+        return sum / static_cast<double>(end - begin);
+    }
+
+    bool stays_within(std::size_t begin, std::size_t end, double flow, double value,
+                      std::size_t lane) const {
+        bool within = true;
+        for (std::size_t k = begin; k + 1 < end; ++k) {
+            flow += panel_.f[at(k, lane)] - value;
+            within &= std::abs(flow) <= weight(k, lane) * tolerance;
+        }
+        return within;
+    }
+
+    void spread(std::size_t begin, std::size_t end, double value, std::size_t lane) {
+        for (std::size_t k = begin; k < end; ++k) {
+            panel_.u[at(k, lane)] = value;
+            if (k + 1 < end) panel_.jumps[at(k, lane)] = 0;
+        }
+    }
+
+    // Flow into vertex k, across a jump or the end of a lane.
+    double flow_before(std::size_t k, std::size_t lane) const {
+        if (k == 0 || k == n_) return 0.0;
+        return panel_.jumps[at(k - 1, lane)] * weight(k - 1, lane);
+    }
+
     bool is_reversed(std::size_t k, std::size_t lane) const {
-        const double across = panel_.jumps[at(k, lane)] * weight(k, lane);
-        return across * (panel_.u[at(k, lane)] - panel_.u[at(k + 1, lane)]) < 0.0;
+        const double drop = panel_.u[at(k, lane)] - panel_.u[at(k + 1, lane)];
+        return panel_.jumps[at(k, lane)] * drop < 0.0 && weight(k, lane) > 0.0;
     }
     std::size_t begin_of_piece(std::size_t k, std::size_t lane) const {
         while (k > 0 && panel_.jumps[at(k - 1, lane)] == 0) --k;
@@ -139,29 +209,28 @@ class WarmChains {
 
     // Solves [begin, end) with the flows at both ends kept.
     void solve_window(std::size_t begin, std::size_t end, std::size_t lane) {
-        const auto flow_before = [&](std::size_t k) {
-            return k == 0 || k == n_ ? 0.0
-                                     : panel_.jumps[at(k - 1, lane)] * weight(k - 1, lane);
-        };
         const std::size_t length = end - begin;
-        double *f = workspace_.f_.data(), *u = workspace_.u_.data(),
-               *w = workspace_.weights_.data();
+        double* f = workspace_.f_.data();
+        double* u = lanes == 1 ? panel_.u + begin : workspace_.u_.data();
         for (std::size_t i = 0; i < length; ++i) f[i] = panel_.f[at(begin + i, lane)];
-        f[0] += flow_before(begin);
-        f[length - 1] -= flow_before(end);
-        ChainWeights inside{{panel_.weights, 1}, *panel_.weights};
-        if (!panel_.has_one_weight) {
-            inside = {{w, length - 1}, 0.0};
-            for (std::size_t i = 0; i + 1 < length; ++i) {
-                w[i] = panel_.weights[at(begin + i, lane)];
-                inside.largest = std::max(inside.largest, w[i]);
-            }
+        f[0] += flow_before(begin, lane);
+        f[length - 1] -= flow_before(end, lane);
+        tv_chain({f, length}, weights_within(begin, end, lane), {u, length}, workspace_.cold_);
+        for (std::size_t i = 0; i < length; ++i) {
+            panel_.u[at(begin + i, lane)] = u[i];
+            if (i + 1 < length)
+                panel_.jumps[at(begin + i, lane)] =
+                    static_cast<std::int8_t>((u[i] > u[i + 1]) - (u[i] < u[i + 1]));
         }
-        tv_chain({f, length}, inside, {u, length}, workspace_.cold_);
-        for (std::size_t i = 0; i < length; ++i) panel_.u[at(begin + i, lane)] = u[i];
-        for (std::size_t i = 0; i + 1 < length; ++i)
-            panel_.jumps[at(begin + i, lane)] =
-                static_cast<std::int8_t>((u[i] > u[i + 1]) - (u[i] < u[i + 1]));
+    }
+
+    ChainWeights weights_within(std::size_t begin, std::size_t end, std::size_t lane) {
+        if (panel_.has_one_weight) return {{panel_.weights, 1}, *panel_.weights};
+        const std::size_t n_edges = end - begin - 1;
+        if constexpr (lanes == 1) return ChainWeights::of({panel_.weights + begin, n_edges});
+        double* w = workspace_.weights_.data();
+        for (std::size_t i = 0; i < n_edges; ++i) w[i] = panel_.weights[at(begin + i, lane)];
+        return ChainWeights::of({w, n_edges});
     }
 
     const ChainPanel panel_;
@@ -170,17 +239,17 @@ class WarmChains {
     std::array<std::size_t, lanes> spent_{};  // vertices that a lane has solved in vain
 };
 
-void WarmChainWorkspace::reserve(std::size_t length) {
+void WarmChainWorkspace::reserve(std::size_t length, std::size_t lanes) {
     cold_.reserve(length);
     failures_.reserve(length);
     f_.reserve(length);
+    if (lanes == 1) return;
     u_.reserve(length);
     weights_.reserve(length);
 }
 
 std::size_t WarmChainWorkspace::n_bytes() const {
-    return cold_.n_bytes() + failures_.n_bytes() + f_.n_bytes() + u_.n_bytes() +
-           weights_.n_bytes();
+    return cold_.n_bytes() + failures_.n_bytes() + f_.n_bytes() + u_.n_bytes() + weights_.n_bytes();
 }
 
 template <std::size_t lanes>

@@ -37,8 +37,8 @@ struct ChainPanel {
 
 class WarmChainWorkspace {
   public:
-    // For panels of that length.
-    void reserve(std::size_t length);
+    // For panels of as many lanes and that length.
+    void reserve(std::size_t length, std::size_t lanes);
     std::size_t n_bytes() const;
     ChainWorkspace& cold() { return cold_; }
 
@@ -47,7 +47,8 @@ class WarmChainWorkspace {
     friend class WarmChains;
     ChainWorkspace cold_;
     Scratch<std::uint8_t> failures_;  // by vertex, a bit per lane
-    Scratch<double> f_, u_, weights_;  // of what is solved anew
+    Scratch<double> f_;               // of what is solved anew
+    Scratch<double> u_, weights_;     // the same, where lanes lie side by side
 };
 
 // u = prox of TV at f for every chain, reading and updating the jumps. Without an earlier solution
