@@ -65,13 +65,20 @@ class BlockDescent {
         double uphill = 0.0;  // ⟨y - q, q - q of the last iteration⟩ in the metric C⁻¹
         double energy = 0.0;  // ½ Σ c_i (u_i - centre)²
     };
+    struct PartialProgress {
+        PackSum uphill, energy;
+    };
     // q and y are divided by c, in the units of u. The eliminated block has neither.
     struct Block {
         std::vector<double> q, y;
         ForestMemory memory;
-        std::vector<Progress> progress;
+        std::vector<PartialProgress> progress;
     };
     double weight(std::size_t i) const { return c_.empty() ? 1.0 : c_[i]; }
+    template <class Values>
+    Values weights(std::size_t i) const {
+        return c_.empty() ? Values(1.0) : Values::load(c_.data() + i);
+    }
     bool sweep_all(Watch& watch, int n_threads, Progress& total);
     bool sweep_pair(Watch& watch, int n_threads, Progress& total);
     void extrapolate(int n_threads, Progress& total);
