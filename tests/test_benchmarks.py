@@ -49,6 +49,7 @@ needs_solver = pytest.mark.skipif(not hasattr(graphtv, "solve"), reason="there i
         ("solver/pdhg.py", "reconditioned"),
         ("solver/memory.py", "doubles per vertex"),
         ("solver/threads.py", "side by side"),
+        ("cuts.py", "rmf-wide"),
     ],
 )
 def test_quick_run_of_the_solver(script, expected):

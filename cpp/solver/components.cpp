@@ -43,13 +43,14 @@ std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::
     }
 }
 
-bool tree_push(FlowState& state, const Component& component, Pulse& pulse) {
+bool tree_push(FlowState& state, const Component& component, Travellers travellers, Pulse& pulse) {
     FlowNetwork& network = state.network;
     for (std::size_t i = component.end; --i > component.begin;) {
         if ((i - component.begin) % between_looks == 0 && pulse.glance()) return false;
         const Vertex v = state.order[i];
         const ArcIndex up = state.tree(v).parent;
         const double e = state.e(v);
+        if (e < 0.0 && travellers == Travellers::excess) continue;
         const double amount = e > 0.0 ? std::min(e, network[up].residual)
                                       : -std::min(-e, network.reverse(up).residual);
         state.push(v, up, amount);

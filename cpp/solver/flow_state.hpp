@@ -22,6 +22,10 @@ struct SearchNode {
     Vertex next;          // in a list of orphans
 };
 
+// What a heuristic may move about before the search for paths: excess and deficits, or excess alone,
+// where deficits that are not met in the end have to be where they were.
+enum class Travellers : std::uint8_t { both, excess };
+
 inline constexpr ArcIndex no_parent = ~ArcIndex{0};
 inline constexpr ArcIndex is_root = ~ArcIndex{0} - 1;
 inline constexpr Vertex no_vertex = -1;

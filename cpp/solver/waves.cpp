@@ -75,7 +75,8 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
     return true;
 }
 
-bool Waves::run(FlowState& state, const Component& component, double threshold, Pulse& pulse) {
+bool Waves::run(FlowState& state, const Component& component, double threshold,
+                Travellers travellers, Pulse& pulse) {
     if (component.size() < least_size) return true;
     for (bool going = true; going;) {
         std::size_t n_sources = 0, n_sinks = 0;
@@ -88,8 +89,8 @@ bool Waves::run(FlowState& state, const Component& component, double threshold, 
         const auto enough = [&](std::size_t n) { return n * longest_path > component.size(); };
         const bool pushed =
             enough(n_sources) && sweep<Side::source>(state, component, threshold, pulse);
-        const bool pulled =
-            enough(n_sinks) && sweep<Side::sink>(state, component, threshold, pulse);
+        const bool pulled = travellers == Travellers::both && enough(n_sinks) &&
+                            sweep<Side::sink>(state, component, threshold, pulse);
         going = pushed || pulled;
         pulse.beat(static_cast<unsigned>(std::min<std::size_t>(4 * component.size(), 1U << 30)));
         if (pulse.look()) return false;
