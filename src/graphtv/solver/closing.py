@@ -38,7 +38,7 @@ PER_ENTRY = 40e-9
 WITHOUT_WORK_PER_ENTRY = 6e-9
 """The same for a result that takes no certificate, or has it."""
 
-LEAST_PER_ENTRY = 20e-9
+LEAST_PER_ENTRY = 30e-9
 """The least of it to be expected after a look at the gap, which may be much cheaper."""
 
 LOOKS = 2.0
