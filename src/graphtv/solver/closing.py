@@ -35,10 +35,10 @@ SLACK = 0.5
 PER_ENTRY = 40e-9
 """Seconds per entry of u and p for the last certificate, before anything was measured."""
 
-WITHOUT_WORK_PER_ENTRY = 5e-9
+WITHOUT_WORK_PER_ENTRY = 6e-9
 """The same for a result that takes no certificate, or has it."""
 
-LEAST_PER_ENTRY = 15e-9
+LEAST_PER_ENTRY = 30e-9
 """The least of it to be expected after a look at the gap, which may be much cheaper."""
 
 LOOKS = 2.0
@@ -53,7 +53,7 @@ class Closing:
         self._time_limit = time_limit
         self._size = math.prod(problem.shape) + math.prod(problem.dual_shape)
         self._certificate = math.inf  # seconds that it takes, if measured
-        self._iteration = math.inf  # seconds that the shortest one took
+        self._iteration = self._look = math.inf  # seconds that the shortest ones took
         self._held: Certificate | None = None
         self._held_at = 0.0  # on the clock, or the first iteration if nothing is held
         self.has_time = False  # whether nobody is waiting, although the run was interrupted
@@ -85,8 +85,8 @@ class Closing:
         with self._watch:
             values = engine.evaluate()
         if self._held is None:
-            look = time.perf_counter() - start
-            self._expect(max(LOOKS * look, LEAST_PER_ENTRY * self._size))
+            self._look = min(self._look, time.perf_counter() - start)
+            self._expect(max(LOOKS * self._look, LEAST_PER_ENTRY * self._size))
         return values
 
     def certify(self, engine: Engine) -> Certificate:
@@ -130,5 +130,6 @@ class Closing:
         self._reserve(WITHOUT_WORK_PER_ENTRY * self._size + MARGIN * self.seconds)
 
     def _reserve(self, seconds: float) -> None:
-        self._reserved = seconds
-        self._watch.reserve(seconds)
+        # At most half of all: what was measured may have waited for somebody else.
+        self._reserved = min(seconds, 0.5 * self._time_limit)
+        self._watch.reserve(self._reserved)
