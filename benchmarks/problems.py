@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv import Graph, grid_graph, knn_graph
+from graphtv import FlowNetwork, Graph, grid_graph, knn_graph
 from graphtv.gallery import (
-    FlowInstance,
     erdos_renyi_graph,
     genrmf,
     piecewise_constant_image,
@@ -100,7 +99,7 @@ def volume(side: int) -> Instance:
     return grid("P5", piecewise_constant_image((side,) * 3)[0], 0.1)
 
 
-def flow(name: str, network: FlowInstance) -> Instance:
+def flow(name: str, network: FlowNetwork) -> Instance:
     graph, signal = network.rof()
     return Instance(name, graph, signal)
 

@@ -45,9 +45,11 @@ needs_solver = pytest.mark.skipif(not hasattr(graphtv, "solve"), reason="there i
     ("script", "expected"),
     [
         ("solver/iterations.py", "rmf-wide"),
+        ("solver/latency.py", "Ctrl-C"),
         ("solver/pdhg.py", "reconditioned"),
         ("solver/memory.py", "doubles per vertex"),
         ("solver/threads.py", "side by side"),
+        ("cuts.py", "rmf-wide"),
     ],
 )
 def test_quick_run_of_the_solver(script, expected):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from graphtv import gallery, knn_graph
+from graphtv import FlowNetwork, gallery, knn_graph
 
 TREES = [
     *(gallery.path_graph(n) for n in (1, 2, 9)),
@@ -76,12 +76,12 @@ def cut(instance, side):
         gallery.genrmf(2, 3, 1, 5, seed=1),
         gallery.washington_rlg(3, 3, seed=2),
         gallery.washington_rlg(4, 2, 7),
-        gallery.FlowInstance(
+        FlowNetwork(
             5,
-            2,
-            0,
             np.array([[2, 1], [1, 3], [3, 1], [3, 0], [2, 0], [1, 2], [0, 3], [1, 3], [2, 4]]),
             np.array([5.0, 4, 1, 3, 9, 8, 7, 2, 6]),
+            2,
+            0,
         ),
     ],
     ids=repr,

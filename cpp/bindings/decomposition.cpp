@@ -94,6 +94,15 @@ void bind_decomposition(nb::module_& m) {
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("watch") = nb::none(),
         "The largest least degree of a subgraph.");
 
+    m.def(
+        "largest_degree",
+        [](Vertex n_vertices, const InEdges& edges) {
+            const nb::gil_scoped_release no_gil;
+            return largest_degree(view(n_vertices, edges));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+        "The largest number of edges at a vertex.");
+
     nb::class_<PartitionProfile>(m, "PartitionProfile")
         .def_prop_ro(
             "edges", [](const PartitionProfile& p) { return copied(p.edges); },

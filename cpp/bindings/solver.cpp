@@ -20,10 +20,10 @@ int steps(LatticeDescent& descent, Watch& watch, int n_threads, int at_most) {
 }
 
 template <class Descent>
-void copy_u(const Descent& descent, std::span<double> out) {
-    std::copy(descent.u().begin(), descent.u().end(), out.begin());
+void copy_u(Descent& descent, std::span<double> out) {
+    std::ranges::copy(descent.u(), out.begin());
 }
-void copy_u(const LatticeDescent& descent, std::span<double> out) { descent.u(out); }
+void copy_u(LatticeDescent& descent, std::span<double> out) { descent.u(out); }
 
 // What descents over edges and over forests share.
 template <class Descent>
@@ -47,18 +47,18 @@ void bind_descent(nb::class_<Descent>& descent) {
             "One or a few iterations; returns their number, 0 if the watch expired.")
         .def(
             "u",
-            [](const Descent& self, const InPlace& out) {
+            [](Descent& self, const InPlace& out) {
                 const nb::gil_scoped_release no_gil;
                 copy_u(self, view(out));
             },
             nb::arg("out").noconvert(), "Copy the primal point.")
         .def(
             "dual",
-            [](const Descent& self, const InPlace& out) {
+            [](Descent& self, const InPlace& out, int n_threads) {
                 const nb::gil_scoped_release no_gil;
-                self.dual(view(out));
+                self.dual(view(out), resolve_threads(n_threads));
             },
-            nb::arg("out").noconvert(), "The dual point by edge.")
+            nb::arg("out").noconvert(), nb::arg("n_threads") = 1, "The dual point by edge.")
         .def_prop_ro("dual_value", &Descent::dual_value)
         .def_prop_ro("momentum", &Descent::momentum)
         .def_prop_ro("restarted", &Descent::restarted);
@@ -73,6 +73,17 @@ void bind_solver(nb::module_& m) {
         .def("interrupt", &PythonWatch::interrupt, "Ask whoever watches to end soon.")
         .def("reserve", &PythonWatch::reserve, nb::arg("seconds"),
              "Expire so much before the deadline: what comes after needs it.")
+        .def(
+            "__enter__",
+            [](PythonWatch& self) -> PythonWatch& {
+                self.enter();
+                return self;
+            },
+            nb::rv_policy::reference,
+            "Until the end of the block, raise `Expired` out of whatever looks at the watch.")
+        .def(
+            "__exit__", [](PythonWatch& self, const nb::args&) { self.exit(); },
+            nb::sig("def __exit__(self, *_: object) -> None"))
         .def_prop_ro("remaining", &PythonWatch::remaining, "Seconds until it expires.")
         .def_prop_ro("interrupted", &PythonWatch::interrupted)
         .def_prop_ro("expired", &PythonWatch::expired);
@@ -83,9 +94,9 @@ void bind_solver(nb::module_& m) {
             [](Forests* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
                const In<std::int32_t>& labels, std::int32_t n_forests, double delta,
                const In<double>& vertex_weights, PythonWatch* watch) {
-                set_up(watch, [&](Watch& w) {
+                set_up(watch, [&](Watch&) {
                     new (self) Forests(view(n_vertices, edges), view(weights), view(labels),
-                                       n_forests, delta, view(vertex_weights), &w);
+                                       n_forests, delta, view(vertex_weights));
                 });
             },
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "bindings/arrays.hpp"
@@ -24,6 +25,13 @@ class PythonWatch {
     void reserve(double seconds) { watch_.reserve(seconds); }
     double remaining() const { return watch_.remaining(); }
 
+    // Python's `with`: the thread is under this watch meanwhile.
+    void enter() { watched_.emplace(&watch_); }
+    void exit() {
+        watched_.reset();
+        rethrow();
+    }
+
     // Passes on what a signal handler raised while the core was at work.
     void rethrow() {
         if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
@@ -41,6 +49,7 @@ class PythonWatch {
     }
 
     Watch watch_;
+    std::optional<Watched> watched_;
     std::atomic<bool> interrupted_ = false;
     std::exception_ptr raised_;
 };
@@ -67,6 +76,7 @@ void set_up(PythonWatch* watch, const Body& body) {
     }
     try {
         const nb::gil_scoped_release no_gil;
+        const Watched here(&watch->watch());
         body(watch->watch());
     } catch (const Expired&) {
         watch->rethrow();

@@ -9,10 +9,13 @@
 #include <utility>
 
 #include "graph/adjacency.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 
 namespace {
+
+constexpr std::size_t between_looks = 1 << 15;
 
 class Coordinates {
   public:
@@ -27,6 +30,15 @@ class Coordinates {
     std::size_t d_;
     std::vector<Vertex> values_;
 };
+
+std::vector<EdgeIndex> degrees_of(const EdgeList& graph) {
+    std::vector<EdgeIndex> degrees(static_cast<std::size_t>(graph.n_vertices));
+    for_watched(graph.edges.size(), [&](std::size_t e) {
+        ++degrees[static_cast<std::size_t>(graph.edges[e].tail)];
+        ++degrees[static_cast<std::size_t>(graph.edges[e].head)];
+    });
+    return degrees;
+}
 
 // Coordinates by breadth-first search from `corner`, right if the graph is a grid with that corner.
 // False if some vertex has no place in a grid. In a grid the level of x is Σ xᵢ, and the neighbours
@@ -50,6 +62,7 @@ bool guess(const Adjacency& adjacency, Vertex corner, Coordinates& coordinates) 
     }
 
     for (std::size_t next = 0; next < queue.size(); ++next) {
+        if (next % between_looks == 0) Watched::look();
         const auto v = queue[next];
         std::array<Vertex, 2> below{-1, -1};
         for (const auto [to, edge] : adjacency[v]) {
@@ -103,6 +116,7 @@ bool verify(const EdgeList& graph, const std::vector<Vertex>& shape, Coordinates
     std::vector<Vertex> index(static_cast<std::size_t>(n));
     std::vector<bool> taken(static_cast<std::size_t>(n));
     for (Vertex v = 0; v < graph.n_vertices; ++v) {
+        if (static_cast<std::size_t>(v) % between_looks == 0) Watched::look();
         std::int64_t i = 0;
         for (std::size_t axis = 0; axis < d; ++axis) i += strides[axis] * coordinates[v][axis];
         if (taken[static_cast<std::size_t>(i)]) return false;
@@ -110,7 +124,9 @@ bool verify(const EdgeList& graph, const std::vector<Vertex>& shape, Coordinates
         index[static_cast<std::size_t>(v)] = static_cast<Vertex>(i);
     }
 
+    std::size_t n_seen = 0;
     return std::ranges::all_of(graph.edges, [&](Edge edge) {
+        if (n_seen++ % between_looks == 0) Watched::look();
         auto [low, high] = edge;
         const auto index_of = [&](Vertex v) { return index[static_cast<std::size_t>(v)]; };
         if (index_of(low) > index_of(high)) std::swap(low, high);
@@ -127,14 +143,15 @@ std::optional<Grid> recognize_grid(const EdgeList& graph) {
     if (n == 0) return std::nullopt;
     if (n == 1) return Grid{{1}, {0}};
 
-    // A corner has one neighbour per axis, any other vertex at least as many.
-    const Adjacency adjacency(graph);
-    Vertex corner = 0;
-    for (Vertex v = 1; v < n; ++v) {
-        if (adjacency.degree(v) < adjacency.degree(corner)) corner = v;
-    }
-    const auto d = static_cast<std::size_t>(adjacency.degree(corner));
+    // A corner has one neighbour per axis, any other vertex at least as many, and at most twice as
+    // many: few other graphs are like that.
+    const auto degrees = degrees_of(graph);
+    const auto [least, most] = std::ranges::minmax_element(degrees);
+    const auto corner = static_cast<Vertex>(least - degrees.begin());
+    const auto d = static_cast<std::size_t>(*least);
     if (d == 0 || d > 30 || (Vertex{1} << d) > n) return std::nullopt;
+    if (*most > 2 * *least) return std::nullopt;
+    const Adjacency adjacency(graph);
 
     // n d ≤ 2m, since no vertex has fewer than d edges: the coordinates take linear space.
     Coordinates coordinates(n, d);

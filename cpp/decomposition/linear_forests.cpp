@@ -1,10 +1,12 @@
 #include "decomposition/linear_forests.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <utility>
 
 #include "graph/union_find.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 namespace {
@@ -19,10 +21,10 @@ class LinearPaths {
   public:
     explicit LinearPaths(const EdgeList& graph) {
         std::vector<std::uint32_t> degrees(static_cast<std::size_t>(graph.n_vertices));
-        for (const auto [tail, head] : graph.edges) {
-            ++degrees[static_cast<std::size_t>(tail)];
-            ++degrees[static_cast<std::size_t>(head)];
-        }
+        for_watched(graph.edges.size(), [&](std::size_t e) {
+            ++degrees[static_cast<std::size_t>(graph.edges[e].tail)];
+            ++degrees[static_cast<std::size_t>(graph.edges[e].head)];
+        });
         tables_.reserve(degrees.size());
         std::size_t end = 0;
         for (const std::uint32_t degree : degrees) {
@@ -31,7 +33,12 @@ class LinearPaths {
             tables_.push_back({end, static_cast<std::uint32_t>(slots - 1)});
             end += slots;
         }
-        entries_.resize(end, {none, 0});
+        constexpr std::size_t chunk = 1 << 20;
+        entries_.reserve(end);
+        while (entries_.size() < end) {
+            Watched::look();
+            entries_.resize(std::min(entries_.size() + chunk, end), {none, 0});
+        }
     }
 
     // The first forest from l on that stays linear with the edge (u, v).

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "graph/union_find.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 namespace {
+
+constexpr std::size_t between_looks = 1 << 15;
 
 // Strips leaves off one forest after another. A vertex remembers its degree and the exclusive or
 // of its neighbours: the last neighbour left is the parent. Stripping removes every edge if and
@@ -24,17 +27,22 @@ class LeafStripper {
     // Takes forest l, the next to be looked at, given as the edges `members`.
     Facts strip(Forest l, const EdgeList& graph, std::span<const EdgeIndex> members) {
         vertices_.clear();
-        for (const EdgeIndex e : members) {
-            const auto [tail, head] = graph.edges[static_cast<std::size_t>(e)];
+        for_watched(members.size(), [&](std::size_t i) {
+            const auto [tail, head] = graph.edges[static_cast<std::size_t>(members[i])];
             attach(tail, head, l);
             attach(head, tail, l);
-        }
+        });
         Facts facts{true, 0, 0, 0};
         for (const Vertex v : vertices_) {
             facts.max_degree = std::max(facts.max_degree, node(v).degree);
         }
         order_.clear();
+        std::size_t until_look = 0;
         for (const Vertex leaf : vertices_) {
+            if (order_.size() >= until_look) {
+                Watched::look();
+                until_look = order_.size() + between_looks;
+            }
             // Follow the leaf upwards while stripping it makes its parent a leaf.
             for (Vertex v = leaf; node(v).degree == 1;) {
                 Node& child = node(v);
@@ -53,8 +61,10 @@ class LeafStripper {
         facts.trees = static_cast<Vertex>(vertices_.size() - order_.size());
         // Roots first: the tree's name is its root. A stripped vertex still knows its parent.
         for (const Vertex v : vertices_) node(v).tree = v;
-        std::for_each(order_.rbegin(), order_.rend(),
-                      [this](Vertex v) { node(v).tree = node(node(v).neighbours).tree; });
+        for_watched(order_.size(), [&](std::size_t i) {
+            Node& here = node(order_[order_.size() - 1 - i]);
+            here.tree = node(here.neighbours).tree;
+        });
         return facts;
     }
 
@@ -98,18 +108,21 @@ PartitionProfile profile_partition(const EdgeList& graph, std::span<const Forest
     const auto count = static_cast<std::size_t>(n_forests);
     // The edges of forest l are members[begins[l]] … members[begins[l + 1] - 1].
     std::vector<EdgeIndex> begins(count + 1);
+    Watched::look();
     for (const Forest l : labels) ++begins[static_cast<std::size_t>(l) + 1];
     for (std::size_t l = 0; l < count; ++l) begins[l + 1] += begins[l];
     std::vector<EdgeIndex> members(labels.size());
     auto next = begins;
-    for (EdgeIndex e = 0; e < graph.size(); ++e) {
-        const auto l = static_cast<std::size_t>(labels[static_cast<std::size_t>(e)]);
-        members[static_cast<std::size_t>(next[l]++)] = e;
-    }
+    for_watched(labels.size(), [&](std::size_t e) {
+        const auto l = static_cast<std::size_t>(labels[e]);
+        members[static_cast<std::size_t>(next[l]++)] = static_cast<EdgeIndex>(e);
+    });
 
     UnionFind components(graph.n_vertices);
     EdgeIndex rank = 0;
-    for (const auto [tail, head] : graph.edges) rank += components.unite(tail, head) ? 1 : 0;
+    for_watched(graph.edges.size(), [&](std::size_t e) {
+        rank += components.unite(graph.edges[e].tail, graph.edges[e].head) ? 1 : 0;
+    });
 
     PartitionProfile profile;
     LeafStripper stripper(graph.n_vertices);
@@ -119,7 +132,9 @@ PartitionProfile profile_partition(const EdgeList& graph, std::span<const Forest
         const auto forest = std::span<const EdgeIndex>(members).subspan(
             static_cast<std::size_t>(begin), static_cast<std::size_t>(size));
         if (l > 0 && profile.is_nested) {
+            std::size_t n_seen = 0;
             profile.is_nested = std::ranges::all_of(forest, [&](EdgeIndex e) {
+                if (n_seen++ % between_looks == 0) Watched::look();
                 const auto [tail, head] = graph.edges[static_cast<std::size_t>(e)];
                 return stripper.connects(l - 1, tail, head);
             });

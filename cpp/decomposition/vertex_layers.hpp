@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/types.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 
@@ -20,10 +21,10 @@ class VertexLayers {
   public:
     explicit VertexLayers(const EdgeList& graph)
         : offsets_(static_cast<std::size_t>(graph.n_vertices) + 1) {
-        for (const auto [tail, head] : graph.edges) {
-            ++offsets_[static_cast<std::size_t>(tail) + 1];
-            ++offsets_[static_cast<std::size_t>(head) + 1];
-        }
+        for_watched(graph.edges.size(), [&](std::size_t e) {
+            ++offsets_[static_cast<std::size_t>(graph.edges[e].tail) + 1];
+            ++offsets_[static_cast<std::size_t>(graph.edges[e].head) + 1];
+        });
         for (std::size_t v = 1; v < offsets_.size(); ++v) offsets_[v] += offsets_[v - 1];
     }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "graph/adjacency.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 
@@ -24,6 +25,7 @@ ChainForest::ChainForest(const EdgeList& forest, std::span<const double> edge_we
     // Walk from each end that has not been reached from the other.
     std::vector<bool> seen(static_cast<std::size_t>(forest.n_vertices));
     for (Vertex start = 0; start < forest.n_vertices; ++start) {
+        if (start % 4096 == 0) Watched::look();
         if (adjacency.degree(start) != 1 || seen[static_cast<std::size_t>(start)]) continue;
         Vertex previous = -1, current = start;
         for (bool at_end = false; !at_end;) {

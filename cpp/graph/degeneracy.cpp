@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/adjacency.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 
@@ -53,6 +54,15 @@ Vertex degeneracy(const EdgeList& graph, const std::function<void()>& interrupt)
         }
     }
     return result;
+}
+
+Vertex largest_degree(const EdgeList& graph) {
+    std::vector<Vertex> degrees(static_cast<std::size_t>(graph.n_vertices));
+    for_watched(graph.edges.size(), [&](std::size_t e) {
+        ++degrees[static_cast<std::size_t>(graph.edges[e].tail)];
+        ++degrees[static_cast<std::size_t>(graph.edges[e].head)];
+    });
+    return degrees.empty() ? 0 : std::ranges::max(degrees);
 }
 
 }  // namespace graphtv

@@ -13,4 +13,7 @@ namespace graphtv {
 // `interrupt` is called now and then, and may throw.
 Vertex degeneracy(const EdgeList& graph, const std::function<void()>& interrupt = [] {});
 
+// The largest number of edges at a vertex. Looks at the watch that the caller is under.
+Vertex largest_degree(const EdgeList& graph);
+
 }  // namespace graphtv

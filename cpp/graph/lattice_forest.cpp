@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "parallel/watch.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -20,24 +22,27 @@ std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
 
     LatticeForest lattice{
         stride, {}, {0}, {}, std::vector<EdgeIndex>(n, no_edge), std::vector<bool>(n)};
-    for (std::size_t e = 0; e < forest.edges.size(); ++e) {
+    for_watched(forest.edges.size(), [&](std::size_t e) {
         const auto [tail, head] = forest.edges[e];
         const auto first = at(std::min(tail, head));
         lattice.edge[first] = static_cast<EdgeIndex>(e);
         lattice.is_tail[first] = tail < head;
-    }
+    });
     const auto step = at(stride);
     const auto joins = [&](std::size_t v) { return lattice.edge[v] != no_edge; };
     // The end of the chain through each vertex, from the back: in the order of memory.
     std::vector<Vertex> end(n);
-    for (std::size_t v = n; v-- > 0;) end[v] = joins(v) ? end[v + step] : static_cast<Vertex>(v);
+    for_watched(n, [&](std::size_t i) {
+        const std::size_t v = n - 1 - i;
+        end[v] = joins(v) ? end[v + step] : static_cast<Vertex>(v);
+    });
     std::size_t n_reached = 0;
-    for (std::size_t v = 0; v < n; ++v) {
-        if (!joins(v) || (v >= step && joins(v - step))) continue;  // not the start of a chain
+    for_watched(n, [&](std::size_t v) {
+        if (!joins(v) || (v >= step && joins(v - step))) return;  // not the start of a chain
         n_reached += (at(end[v]) - v) / step + 1;
         lattice.chain_start.push_back(static_cast<Vertex>(v));
         lattice.chain_begin.push_back(static_cast<Vertex>(n_reached));
-    }
+    });
     if (n_reached < n / 2) return std::nullopt;
 
     const double first_weight = edge_weights[0];
@@ -47,6 +52,7 @@ std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
     }
     lattice.weight.reserve(n_reached);
     for (const Vertex start : lattice.chain_start) {
+        if (lattice.weight.size() % 1024 < step) Watched::look();
         auto v = at(start);
         for (; joins(v); v += step) lattice.weight.push_back(edge_weights[at(lattice.edge[v])]);
         lattice.weight.push_back(0.0);

@@ -3,12 +3,14 @@
 #include <stdexcept>
 
 #include "graph/adjacency.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 
 namespace {
 
 constexpr Vertex unseen = -1;
+constexpr std::size_t between_looks = 1 << 14;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -25,6 +27,7 @@ struct BreadthFirst {
             seen[at(root)] = true;
             order.push_back(root);
             for (std::size_t next = order.size() - 1; next < order.size(); ++next) {
+                if (next % between_looks == 0) Watched::look();
                 const Vertex v = order[next];
                 for (const auto [child, edge] : adjacency[v]) {
                     if (child == up[at(v)].to) continue;
@@ -48,6 +51,7 @@ RootedForest::RootedForest(const EdgeList& forest, std::span<const double> edge_
 
     std::vector<Vertex> subtree(search.up.size(), 1), heaviest(search.up.size(), unseen);
     for (auto i = n; i-- > 0;) {
+        if (i % between_looks == 0) Watched::look();
         const Vertex v = order[i], p = search.up[at(v)].to;
         if (p == unseen) continue;
         subtree[at(p)] += subtree[at(v)];
@@ -67,7 +71,9 @@ RootedForest::RootedForest(const EdgeList& forest, std::span<const double> edge_
     // the heaviest first. On the Euler tour v is entered after two events for every vertex before
     // its subtree and one for every ancestor.
     std::vector<Vertex> begin(search.up.size()), depth(search.up.size()), place(search.up.size());
-    for (const Vertex v : order) {
+    for (std::size_t i = 0; i < n; ++i) {
+        if (i % between_looks == 0) Watched::look();
+        const Vertex v = order[i];
         const auto [p, up_edge] = search.up[at(v)];
         if (p == unseen) {
             begin[at(v)] = tree_begin.back();

@@ -1,6 +1,7 @@
 #include "parallel/parallel_for.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -47,7 +48,7 @@ class Pool {
     bool try_acquire() { return !busy_.exchange(true); }
     void release() { busy_ = false; }
 
-    void run(Job& job, int n_helpers) {
+    void run(Job& job, int n_helpers, const std::function<void()>& idle) {
         try {
             while (n_helpers_ < n_helpers) {
                 const auto work = [this, worker = n_helpers_ + 1, seen = generation_] {
@@ -68,7 +69,13 @@ class Pool {
         wake_.notify_all();
         job.run(0);
         std::unique_lock lock(mutex_);
-        done_.wait(lock, [this] { return working_ == 0; });
+        const auto is_done = [this] { return working_ == 0; };
+        while (idle && !done_.wait_for(lock, std::chrono::milliseconds(5), is_done)) {
+            lock.unlock();
+            idle();
+            lock.lock();
+        }
+        done_.wait(lock, is_done);
     }
 
   private:
@@ -118,14 +125,15 @@ int resolve_threads(int requested) {
     return available > 0 ? static_cast<int>(available) : 1;
 }
 
-void parallel_for(int n_tasks, int n_threads, const std::function<void(int, int)>& body) {
+void parallel_for(int n_tasks, int n_threads, const std::function<void(int, int)>& body,
+                  const std::function<void()>& idle) {
     Job job{body, n_tasks};
     const int n_helpers = (n_threads < n_tasks ? n_threads : n_tasks) - 1;
     if (n_helpers <= 0 || inside_parallel_for || !pool().try_acquire()) {
         job.run(0);
     } else {
         inside_parallel_for = true;
-        pool().run(job, n_helpers);
+        pool().run(job, n_helpers, idle);
         inside_parallel_for = false;
         pool().release();
     }

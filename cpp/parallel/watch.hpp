@@ -75,4 +75,34 @@ class Watch {
     bool expired_ = false;
 };
 
+// Puts the calling thread under a watch, for work that is of no use unless it is complete: every
+// `look` on the way throws Expired when the watch has expired. Set-ups are nested deep, and this
+// spares each of their parts a parameter. Helpers of a parallel loop are under none: what the
+// caller's worker throws ends the loop.
+class Watched {
+  public:
+    explicit Watched(Watch* watch) : before_(std::exchange(current_, watch)) {}
+    ~Watched() { current_ = before_; }
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+
+    static void look() {
+        if (current_ != nullptr && current_->expired()) throw Expired{};
+    }
+
+  private:
+    static inline thread_local Watch* current_ = nullptr;
+    Watch* before_;
+};
+
+// body(i) for i in [0, n), with a look every now and then.
+template <class Body>
+void for_watched(std::size_t n, const Body& body) {
+    constexpr std::size_t between_looks = 1 << 15;
+    for (std::size_t i = 0; i < n;) {
+        Watched::look();
+        for (const std::size_t end = std::min(i + between_looks, n); i < end; ++i) body(i);
+    }
+}
+
 }  // namespace graphtv

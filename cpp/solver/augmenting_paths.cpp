@@ -49,6 +49,7 @@ AugmentingPaths::End AugmentingPaths::run(FlowState& state, const Component& com
                                           std::int64_t most_arcs, Pulse& pulse) {
     state_ = &state;
     tolerance_ = component.tolerance;
+    capacity_tolerance_ = component.capacity_tolerance;
     time_ = 0;
     queue_ = component.spare(state);
     first_active_ = n_active_ = 0;
@@ -77,7 +78,7 @@ bool AugmentingPaths::grow(Vertex v, Pulse& pulse) {
     const auto arcs = network[v];
     for (auto out = arcs.begin(); out != arcs.end();) {
         const auto [w, a] = *out;
-        if (!network.has_room(side == Side::source ? a : reverse(a))) {
+        if (!has_room(side == Side::source ? a : reverse(a))) {
             ++out;
             continue;
         }
@@ -130,7 +131,7 @@ void AugmentingPaths::augment(Vertex v, Arc bridge, Vertex w) {
         ++path_arcs;
         const Vertex parent = state_->tree(child).parent;
         network.push(a, amount);
-        if (!network.has_room(a)) orphan(child);
+        if (!has_room(a)) orphan(child);
         return parent;
     };
     while (v != source) v = send(v, reverse(state_->tree(v).up));
@@ -189,14 +190,12 @@ template <Side side>
 void AugmentingPaths::adopt(Vertex v) {
     const FlowNetwork& network = state_->network;
     // Whether flow can pass between v and its would-be parent, in the direction of the tree.
-    const auto has_room = [&](Arc a) {
-        return network.has_room(side == Side::source ? reverse(a) : a);
-    };
+    const auto is_open = [&](Arc a) { return has_room(side == Side::source ? reverse(a) : a); };
     OutArc best{SearchNode::none, 0};
     std::uint32_t least = unreachable;
     for (const OutArc out : network[v]) {
         // In this order: across a closed edge there may be another thread.
-        if (!has_room(out.arc) || state_->at(out.to) != side) continue;
+        if (!is_open(out.arc) || state_->at(out.to) != side) continue;
         if (state_->tree(out.to).is_orphan()) continue;
         const std::uint32_t distance = distance_to_root(out.to);
         if (distance < least) {
@@ -214,7 +213,7 @@ void AugmentingPaths::adopt(Vertex v) {
     }
     for (const auto [w, a] : network[v]) {
         if (network.is_closed(a) || state_->at(w) != side) continue;
-        if (has_room(a)) activate(w);
+        if (is_open(a)) activate(w);
         if (state_->tree(w).parent == v) orphan(w);
     }
     state_->at(v) = Side::free;

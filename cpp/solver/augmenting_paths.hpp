@@ -37,9 +37,10 @@ class AugmentingPaths {
     void adopt(Vertex v);
     std::uint32_t distance_to_root(Vertex v);
     void orphan(Vertex v);
+    bool has_room(Arc a) const { return state_->network.residual(a) > capacity_tolerance_; }
 
     FlowState* state_ = nullptr;
-    double tolerance_ = 0.0;
+    double tolerance_ = 0.0, capacity_tolerance_ = 0.0;
     std::uint32_t time_ = 0;
     std::size_t n_sources_ = 0, n_sinks_ = 0;  // roots
     // A ring of the vertices to search from: each is in it once at most.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terms/sum.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -25,21 +27,21 @@ BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,
     for (std::size_t l = 0; l < forests.size(); ++l) {
         const auto& forest = forests[l];
         const std::size_t n_slots = eliminates_first_ && l == 0 ? 0 : forest.n_slots();
-        blocks_.push_back({std::vector<double>(n_slots), std::vector<double>(n_slots),
-                           ForestMemory(forest),
-                           std::vector<Progress>(static_cast<std::size_t>(forest.n_shards()))});
+        blocks_.push_back(
+            {std::vector<double>(n_slots), std::vector<double>(n_slots), ForestMemory(forest),
+             std::vector<PartialProgress>(static_cast<std::size_t>(forest.n_shards()))});
     }
 }
 
-void BlockDescent::start_from(std::span<const double> p) {
+void BlockDescent::start_from(std::span<const double> p, int n_threads) {
     for (std::size_t l = eliminates_first_ ? 1 : 0; l < blocks_.size(); ++l) {
         auto& q = blocks_[l].q;
-        forests_[l].adjoint(p, q);
+        forests_[l].adjoint(p, q, n_threads);
         if (!c_.empty())
             forests_[l].for_each_slot(
-                1, [&](std::size_t slot, std::size_t vertex) { q[slot] /= c_[vertex]; });
+                n_threads, [&](std::size_t slot, std::size_t vertex) { q[slot] /= c_[vertex]; });
     }
-    recompute(1);
+    recompute(n_threads);
 }
 
 // u from the q_l, without momentum.
@@ -51,12 +53,15 @@ void BlockDescent::recompute(int n_threads) {
             &blocks_[0].memory, forests_.workspace(), n_threads, nullptr,
             std::span(blocks_[0].progress),
             [&](std::size_t, std::size_t vertex) { return f_[vertex] - q[vertex]; },
-            [&](std::size_t, std::size_t vertex, double, double v, Progress&) { u_[vertex] = v; });
+            [&](std::size_t, std::size_t vertex, double, double v, PartialProgress&) {
+                u_[vertex] = v;
+            });
     } else {
         std::copy(f_.begin(), f_.end(), u_.begin());
         for (std::size_t l = 0; l < blocks_.size(); ++l)
-            forests_[l].for_each_slot(
-                1, [&](std::size_t slot, std::size_t vertex) { u_[vertex] -= blocks_[l].q[slot]; });
+            forests_[l].for_each_slot(n_threads, [&](std::size_t slot, std::size_t vertex) {
+                u_[vertex] -= blocks_[l].q[slot];
+            });
         std::copy(u_.begin(), u_.end(), r_.begin());
     }
     const double centre = momentum_.centre();
@@ -64,15 +69,17 @@ void BlockDescent::recompute(int n_threads) {
     for (std::size_t i = 0; i < u_.size(); ++i)
         energy += 0.5 * weight(i) * (u_[i] - centre) * (u_[i] - centre);
     momentum_.start(energy);
+    torn_by_ = 0;
 }
 
 bool BlockDescent::step(Watch& watch, int n_threads) {
+    settle();
     momentum_.advance();
     Progress total;
     const bool finished = eliminates_first_ ? sweep_pair(watch, n_threads, total)
                                             : sweep_all(watch, n_threads, total);
     if (!finished) {
-        recompute(n_threads);
+        torn_by_ = std::max(n_threads, 1);
         return false;
     }
     if (!eliminates_first_) extrapolate(n_threads, total);
@@ -82,51 +89,64 @@ bool BlockDescent::step(Watch& watch, int n_threads) {
 
 bool BlockDescent::sweep_all(Watch& watch, int n_threads, Progress& total) {
     const double beta = momentum_.beta();
+    double* r = r_.data();
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
-        auto& [q, y, memory, progress] = blocks_[l];
+        auto& [qs, ys, memory, progress] = blocks_[l];
+        double *q = qs.data(), *y = ys.data();
         const bool finished = forests_[l].sweep(
             &memory, forests_.workspace(), n_threads, &watch, std::span(progress),
-            [&](std::size_t slot, std::size_t vertex) { return r_[vertex] + y[slot]; },
-            [&](std::size_t slot, std::size_t vertex, double z, double v, Progress& partial) {
-                const double q_new = z - v, change = q_new - q[slot];
-                partial.uphill += weight(vertex) * (y[slot] - q_new) * change;
-                y[slot] = q_new + beta * change;
-                q[slot] = q_new;
-                r_[vertex] = v;
+            [=]<std::size_t n>(Neighbours<n>, std::size_t slot, std::size_t vertex) {
+                return Pack<n>::load(r + vertex) + Pack<n>::load(y + slot);
+            },
+            [=, this]<std::size_t n>(Neighbours<n>, std::size_t slot, std::size_t vertex, Pack<n> z,
+                                     Pack<n> v, PartialProgress& partial) {
+                const Pack<n> q_new = z - v, change = q_new - Pack<n>::load(q + slot);
+                const Pack<n> ahead = Pack<n>::load(y + slot) - q_new;
+                partial.uphill.add(weights<Pack<n>>(vertex) * ahead * change);
+                (q_new + Pack<n>(beta) * change).store(y + slot);
+                q_new.store(q + slot);
+                v.store(r + vertex);
             });
         if (!finished) return false;
         // y of the first block cancels in its own z: it takes no part in the momentum.
         if (l > 0)
-            for (const auto& partial : progress) total.uphill += partial.uphill;
+            for (const auto& partial : progress) total.uphill += partial.uphill.total();
     }
     return true;
 }
 
 bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
-    auto& [q, y, memory, progress] = blocks_[1];
+    auto& [qs, ys, memory, progress] = blocks_[1];
     const double beta = momentum_.beta(), centre = momentum_.centre();
+    const double* f = f_.data();
+    double *q = qs.data(), *y = ys.data(), *u = u_.data();
     const bool finished =
         forests_[0].sweep(
             &blocks_[0].memory, forests_.workspace(), n_threads, &watch,
             std::span(blocks_[0].progress),
-            [&](std::size_t, std::size_t vertex) { return f_[vertex] - y[vertex]; },
-            [&](std::size_t, std::size_t vertex, double, double v, Progress&) {
-                u_[vertex] = v;
-            }) &&
+            [=]<std::size_t n>(Neighbours<n>, std::size_t, std::size_t vertex) {
+                return Pack<n>::load(f + vertex) - Pack<n>::load(y + vertex);
+            },
+            [=]<std::size_t n>(Neighbours<n>, std::size_t, std::size_t vertex, Pack<n>, Pack<n> v,
+                               PartialProgress&) { v.store(u + vertex); }) &&
         forests_[1].sweep(
             &memory, forests_.workspace(), n_threads, &watch, std::span(progress),
-            [&](std::size_t, std::size_t vertex) { return u_[vertex] + y[vertex]; },
-            [&](std::size_t, std::size_t vertex, double z, double v, Progress& partial) {
-                const double q_new = z - v, change = q_new - q[vertex], centred = v - centre;
-                partial.uphill += (y[vertex] - q_new) * change;
-                partial.energy += 0.5 * centred * centred;
-                y[vertex] = q_new + beta * change;
-                q[vertex] = q_new;
-                u_[vertex] = v;
+            [=]<std::size_t n>(Neighbours<n>, std::size_t, std::size_t vertex) {
+                return Pack<n>::load(u + vertex) + Pack<n>::load(y + vertex);
+            },
+            [=]<std::size_t n>(Neighbours<n>, std::size_t, std::size_t vertex, Pack<n> z, Pack<n> v,
+                               PartialProgress& partial) {
+                const Pack<n> q_new = z - v, change = q_new - Pack<n>::load(q + vertex);
+                const Pack<n> centred = v - Pack<n>(centre);
+                partial.uphill.add((Pack<n>::load(y + vertex) - q_new) * change);
+                partial.energy.add(Pack<n>(0.5) * centred * centred);
+                (q_new + Pack<n>(beta) * change).store(y + vertex);
+                q_new.store(q + vertex);
+                v.store(u + vertex);
             });
     for (const auto& partial : progress) {
-        total.uphill += partial.uphill;
-        total.energy += partial.energy;
+        total.uphill += partial.uphill.total();
+        total.energy += partial.energy.total();
     }
     return finished;
 }
@@ -161,19 +181,22 @@ void BlockDescent::forget_momentum(int n_threads) {
     if (!eliminates_first_) std::copy(u_.begin(), u_.end(), r_.begin());
 }
 
-void BlockDescent::dual(std::span<double> p) const {
+void BlockDescent::dual(std::span<double> p, int n_threads) {
+    settle();
     std::vector<double> q;
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
         if (eliminates_first_ && l == 0) {  // what the other block leaves
             q.resize(u_.size());
-            for (std::size_t i = 0; i < q.size(); ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];
+            for_shards(q.size(), n_threads, [&](std::size_t first, std::size_t last) {
+                for (auto i = first; i < last; ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];
+            });
         } else {
             q = blocks_[l].q;
         }
         if (!c_.empty())
             forests_[l].for_each_slot(
-                1, [&](std::size_t slot, std::size_t vertex) { q[slot] *= c_[vertex]; });
-        forests_[l].recover(q, p);
+                n_threads, [&](std::size_t slot, std::size_t vertex) { q[slot] *= c_[vertex]; });
+        forests_[l].recover(q, p, n_threads);
     }
 }
 

@@ -38,19 +38,23 @@ class BlockDescent {
                  std::span<const double> vertex_weights);
 
     // Starts from a dual point, by edge, |p| ≤ 1; without this, from p = 0.
-    void start_from(std::span<const double> p);
+    void start_from(std::span<const double> p, int n_threads = 1);
 
-    // One iteration; false if the watch expired, which leaves a feasible point.
+    // One iteration; false if the watch expired, which leaves a feasible point: u follows when it is
+    // asked for.
     bool step(Watch& watch, int n_threads);
 
     // u = f - C⁻¹ Σ q_l, to rounding.
-    std::span<const double> u() const { return u_; }
+    std::span<const double> u() {
+        settle();
+        return u_;
+    }
 
     // Σ_i c_i (f_i² - u_i²) / 2: the dual objective, but for the conjugate of a Huber penalty.
-    double dual_value() const { return squared_dual_value(f_, u_, c_); }
+    double dual_value() { return squared_dual_value(f_, u(), c_); }
 
     // p by edge, |p| ≤ 1.
-    void dual(std::span<double> p) const;
+    void dual(std::span<double> p, int n_threads = 1);
 
     double momentum() const { return momentum_.beta(); }
     bool restarted() const { return momentum_.restarted(); }
@@ -61,18 +65,28 @@ class BlockDescent {
         double uphill = 0.0;  // ⟨y - q, q - q of the last iteration⟩ in the metric C⁻¹
         double energy = 0.0;  // ½ Σ c_i (u_i - centre)²
     };
+    struct PartialProgress {
+        PackSum uphill, energy;
+    };
     // q and y are divided by c, in the units of u. The eliminated block has neither.
     struct Block {
         std::vector<double> q, y;
         ForestMemory memory;
-        std::vector<Progress> progress;
+        std::vector<PartialProgress> progress;
     };
     double weight(std::size_t i) const { return c_.empty() ? 1.0 : c_[i]; }
+    template <class Values>
+    Values weights(std::size_t i) const {
+        return c_.empty() ? Values(1.0) : Values::load(c_.data() + i);
+    }
     bool sweep_all(Watch& watch, int n_threads, Progress& total);
     bool sweep_pair(Watch& watch, int n_threads, Progress& total);
     void extrapolate(int n_threads, Progress& total);
     void forget_momentum(int n_threads);
     void recompute(int n_threads);
+    void settle() {
+        if (torn_by_ > 0) recompute(torn_by_);
+    }
 
     Forests& forests_;
     std::span<const double> f_, c_;
@@ -82,6 +96,7 @@ class BlockDescent {
     std::vector<Block> blocks_;
     std::vector<double> partial_energy_;
     Momentum momentum_;
+    int torn_by_ = 0;  // the threads of a step that the watch ended: u does not belong to q
 };
 
 }  // namespace graphtv

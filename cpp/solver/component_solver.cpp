@@ -40,7 +40,7 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
         ++n_components;
         if (!prepare(task, part)) return false;
         if (part.size() > 1) {
-            const auto end = route(task.state, part);
+            const auto end = router_.run(task.state, part, Travellers::both, pulse_);
             if (end == AugmentingPaths::End::expired) return false;
             if (end == AugmentingPaths::End::blocked) {
                 if (!split(task, part)) return false;
@@ -53,22 +53,6 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
             return false;
     }
     return true;
-}
-
-// A maximum flow. Waves help where paths turn out long, and hurt where they are short: so the paths
-// have a budget of arcs, and when it is spent, waves of lesser yield than at first are tried.
-AugmentingPaths::End ComponentSolver::route(FlowState& state, const Component& component) {
-    constexpr double yield_at_first = 1.0, yield_later = 0.1;
-    constexpr std::int64_t arcs_per_vertex = 32, growth = 4;
-    auto budget = arcs_per_vertex * static_cast<std::int64_t>(component.size());
-    if (!tree_push(state, component, pulse_)) return AugmentingPaths::End::expired;
-    if (!waves_.run(state, component, yield_at_first, pulse_)) return AugmentingPaths::End::expired;
-    for (;; budget *= growth) {
-        const auto end = paths_.run(state, component, budget, pulse_);
-        if (end != AugmentingPaths::End::exhausted) return end;
-        if (!waves_.run(state, component, yield_later, pulse_))
-            return AugmentingPaths::End::expired;
-    }
 }
 
 // The value m of the component, and the excess -G_v'(m) - (Kᵀp)_v of its vertices. False if it ended
@@ -93,6 +77,7 @@ bool ComponentSolver::prepare(FlowTask& task, Component& component) {
         task.u[at(v)] = m;
     }
     component.tolerance = std::max({1e-13 * scale, noise, 4.0 * epsilon * task.largest_capacity});
+    component.capacity_tolerance = 4.0 * epsilon * task.largest_capacity;
     return !looks(component);
 }
 

@@ -7,11 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "solver/augmenting_paths.hpp"
 #include "solver/flow_state.hpp"
 #include "solver/pulse.hpp"
+#include "solver/router.hpp"
 #include "solver/vertex_loss.hpp"
-#include "solver/waves.hpp"
 
 namespace graphtv {
 
@@ -37,14 +36,13 @@ class ComponentSolver {
     bool solve(FlowTask& task, const Component& component);
 
     std::int64_t n_components = 0, n_splits = 0;
-    std::int64_t n_paths() const { return paths_.n_paths; }
-    std::int64_t path_arcs() const { return paths_.path_arcs; }
-    std::int64_t n_waves() const { return waves_.n_waves; }
+    std::int64_t n_paths() const { return router_.n_paths(); }
+    std::int64_t path_arcs() const { return router_.path_arcs(); }
+    std::int64_t n_waves() const { return router_.n_waves(); }
     double work() const { return pulse_.total(); }
     bool is_exhausted() const { return pulse_.is_exhausted(); }
 
   private:
-    AugmentingPaths::End route(FlowState& state, const Component& component);
     // Asks between passes over a component; small ones are not worth a look.
     bool looks(const Component& component) {
         return component.size() >= (1 << 15) && pulse_.glance();
@@ -55,8 +53,7 @@ class ComponentSolver {
     void finish(FlowTask& task, const Component& component);
 
     Pulse pulse_;
-    AugmentingPaths paths_;
-    Waves waves_;
+    Router router_;
     std::vector<Component> stack_;
 };
 

@@ -1,7 +1,6 @@
 #include "solver/components.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace graphtv {
 
@@ -57,8 +56,7 @@ class NarrowPlaces {
 
 std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::size_t begin,
                                             Pulse& pulse) {
-    constexpr double share = 0.03;                            // of the room the other way
-    constexpr double narrow = (1.0 - share) / (1.0 + share);  // in terms of |p|
+    constexpr double share = 0.03;
     const FlowNetwork& network = state.network;
     std::size_t end = begin;
     const auto take = [&](Vertex v, Arc up, Vertex parent) {
@@ -76,7 +74,8 @@ std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::
             bool is_narrow = false;
             for (const auto [to, arc] : network[v]) {
                 if (network.is_closed(arc) || state.at(to) != Side::resting) continue;
-                if (std::abs(1.0 - network.room(arc)) > narrow)
+                const double there = network.residual(arc), back = network.residual(reverse(arc));
+                if (there < share * back || back < share * there)
                     is_narrow = true;
                 else
                     take(to, reverse(arc), v);
@@ -89,13 +88,14 @@ std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::
     }
 }
 
-bool tree_push(FlowState& state, const Component& component, Pulse& pulse) {
+bool tree_push(FlowState& state, const Component& component, Travellers travellers, Pulse& pulse) {
     const FlowNetwork& network = state.network;
     for (std::size_t i = component.end; --i > component.begin;) {
         if ((i - component.begin) % between_looks == 0 && pulse.glance()) return false;
         const Vertex v = state.order[i];
         const SearchNode& node = state.tree(v);
         const double e = state.e(v);
+        if (e < 0.0 && travellers == Travellers::excess) continue;
         const double amount = e > 0.0 ? std::min(e, network.residual(node.up))
                                       : -std::min(-e, network.residual(reverse(node.up)));
         state.push(v, node.up, node.parent, amount);

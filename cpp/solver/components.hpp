@@ -15,9 +15,8 @@ namespace graphtv {
 std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::size_t begin,
                                             Pulse& pulse);
 
-// Sends every excess and deficit along the breadth-first tree towards its root, as far as residuals
-// allow. Worth an order of magnitude: what is left to the search for paths is what got stuck.
+// Sends every traveller along the breadth-first tree towards its root, as far as residuals allow. Worth an order of magnitude: what is left to the search for paths is what got stuck.
 // False if the pulse ended it early.
-bool tree_push(FlowState& state, const Component& component, Pulse& pulse);
+bool tree_push(FlowState& state, const Component& component, Travellers travellers, Pulse& pulse);
 
 }  // namespace graphtv

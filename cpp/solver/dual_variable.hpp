@@ -35,7 +35,7 @@ struct BlendMemory {
 class DualVariable {
   public:
     struct Movement {
-        bool completed;  // false if the watch ended the step: part of p̂ is old then
+        bool completed;  // false if the watch ended the step: part of p̂ is old then, until `settle`
         double squared;  // ‖p̂ - p_k‖_T²
     };
 
@@ -43,6 +43,9 @@ class DualVariable {
 
     virtual Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
                           Watch& watch) = 0;
+
+    // Makes Kᵀp̂ right after a step that was not completed.
+    virtual void settle(int n_threads) = 0;
 
     // Moves the anchor to p̂; the squared distance in the metric T from where it was.
     virtual double anchor(int n_threads) = 0;
@@ -54,7 +57,7 @@ class DualVariable {
     virtual double squared_norm(int n_threads) = 0;
 
     // p̂ by edge.
-    virtual void get(std::span<double> p) = 0;
+    virtual void get(std::span<double> p, int n_threads) = 0;
 
     // Starts from p by edge, every |p| ≤ 1, with the anchor there.
     virtual void set(std::span<const double> p, int n_threads) = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terms/sum.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -14,39 +16,43 @@ EdgeDescent::EdgeDescent(const EdgeList& graph, std::span<const double> weights,
       weights_(weights),
       f_(signal),
       c_(vertex_weights),
-      x_(weights.size()),
-      y_(weights.size()),
       u_(signal.begin(), signal.end()),
       r_(u_),
       momentum_(signal) {
+    for (auto* flow : {&x_, &y_}) {
+        Watched::look();
+        flow->resize(weights.size());
+    }
     inverse_.reserve(c_.size());
     for (const double c : c_) inverse_.push_back(1.0 / c);
 }
 
 void EdgeDescent::start_from(std::span<const double> p) {
-    for (std::size_t e = 0; e < x_.size(); ++e) x_[e] = weights_[e] * p[e];
+    for_watched(x_.size(), [&](std::size_t e) { x_[e] = weights_[e] * p[e]; });
     recompute();
 }
 
 // u from x, without momentum.
 void EdgeDescent::recompute() {
     std::copy(f_.begin(), f_.end(), u_.begin());
-    for (std::size_t e = 0; e < x_.size(); ++e) {
+    for_watched(x_.size(), [&](std::size_t e) {
         const auto i = at(graph_.edges[e].tail), j = at(graph_.edges[e].head);
         u_[i] -= c_.empty() ? x_[e] : inverse_[i] * x_[e];
         u_[j] += c_.empty() ? x_[e] : inverse_[j] * x_[e];
-    }
+    });
     std::copy(u_.begin(), u_.end(), r_.begin());
     std::copy(x_.begin(), x_.end(), y_.begin());
     momentum_.start();
+    is_torn_ = false;
 }
 
 bool EdgeDescent::step(Watch& watch) {
+    settle();
     momentum_.advance();
     double uphill = 0.0;
     const bool finished = c_.empty() ? sweep<false>(watch, uphill) : sweep<true>(watch, uphill);
     if (!finished) {
-        recompute();
+        is_torn_ = true;
         return false;
     }
     const double beta = momentum_.beta(), centre = momentum_.centre();
@@ -93,9 +99,11 @@ bool EdgeDescent::sweep(Watch& watch, double& uphill) {
     return true;
 }
 
-void EdgeDescent::dual(std::span<double> p) const {
-    for (std::size_t e = 0; e < x_.size(); ++e)
-        p[e] = weights_[e] > 0.0 ? std::clamp(x_[e] / weights_[e], -1.0, 1.0) : 0.0;
+void EdgeDescent::dual(std::span<double> p, int n_threads) const {
+    for_shards(x_.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t e = first; e < last; ++e)
+            p[e] = weights_[e] > 0.0 ? std::clamp(x_[e] / weights_[e], -1.0, 1.0) : 0.0;
+    });
 }
 
 }  // namespace graphtv

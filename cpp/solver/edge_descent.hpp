@@ -27,17 +27,21 @@ class EdgeDescent {
     // Starts from a dual point, |p| ≤ 1; without this, from p = 0.
     void start_from(std::span<const double> p);
 
-    // One iteration; false if the watch expired, which leaves a feasible point.
+    // One iteration; false if the watch expired, which leaves a feasible point: u follows when it is
+    // asked for.
     bool step(Watch& watch);
 
     // u = f - C⁻¹Kᵀp, to rounding.
-    std::span<const double> u() const { return u_; }
+    std::span<const double> u() {
+        settle();
+        return u_;
+    }
 
     // Σ_i c_i (f_i² - u_i²) / 2, the dual objective.
-    double dual_value() const { return squared_dual_value(f_, u_, c_); }
+    double dual_value() { return squared_dual_value(f_, u(), c_); }
 
     // p by edge, |p| ≤ 1.
-    void dual(std::span<double> p) const;
+    void dual(std::span<double> p, int n_threads = 1) const;
 
     double momentum() const { return momentum_.beta(); }
     bool restarted() const { return momentum_.restarted(); }
@@ -46,6 +50,9 @@ class EdgeDescent {
     template <bool has_vertex_weights>
     bool sweep(Watch& watch, double& uphill);
     void recompute();
+    void settle() {
+        if (is_torn_) recompute();
+    }
 
     EdgeList graph_;
     std::span<const double> weights_, f_, c_;
@@ -53,6 +60,7 @@ class EdgeDescent {
     std::vector<double> x_, y_;    // the flow and its extrapolation, by edge
     std::vector<double> u_, r_;    // f - C⁻¹ ∇ᵀx and f - C⁻¹ ∇ᵀy
     Momentum momentum_;
+    bool is_torn_ = false;  // by the end of the watch: u and r do not belong to x
 };
 
 }  // namespace graphtv

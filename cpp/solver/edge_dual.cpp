@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "parallel/watch.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -20,23 +22,27 @@ EdgeDual::EdgeDual(const EdgeList& graph, std::span<const double> weights, doubl
       delta_(delta),
       n_channels_(n_channels),
       offsets_(at(graph.n_vertices) + 1),
-      incident_(2 * graph.edges.size()),
-      p_(graph.edges.size() * n_channels),
-      point_(memory.point ? p_.size() : 0),
-      anchor_(memory.anchor ? p_.size() : 0),
       divergence_(at(graph.n_vertices) * n_channels) {
+    incident_.resize(2 * graph.edges.size());
+    const std::size_t size = graph.edges.size() * n_channels;
+    for (auto [values, is_needed] :
+         {std::pair{&p_, true}, {&point_, memory.point}, {&anchor_, memory.anchor}}) {
+        Watched::look();
+        values->resize(is_needed ? size : 0);
+    }
     // Counted one place late, filled through the places, which end up one place early again.
     std::vector<std::int64_t> place(offsets_.size() + 1);
-    for (const auto [tail, head] : graph.edges) {
-        ++place[at(tail) + 2];
-        ++place[at(head) + 2];
-    }
+    for_watched(graph.edges.size(), [&](std::size_t e) {
+        ++place[at(graph.edges[e].tail) + 2];
+        ++place[at(graph.edges[e].head) + 2];
+    });
     for (std::size_t v = 2; v < place.size(); ++v) place[v] += place[v - 1];
-    for (EdgeIndex e = 0; e < graph.size(); ++e) {
-        const auto [tail, head] = graph.edges[at(e)];
+    for_watched(graph.edges.size(), [&](std::size_t i) {
+        const auto e = static_cast<EdgeIndex>(i);
+        const auto [tail, head] = graph.edges[i];
         incident_[at(place[at(tail) + 1]++)] = e;
         incident_[at(place[at(head) + 1]++)] = -1 - e;
-    }
+    });
     std::copy_n(place.begin(), offsets_.size(), offsets_.begin());
 }
 
@@ -52,12 +58,12 @@ EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weigh
     EdgeDual dual(graph, weights, delta, n_channels, memory);
     dual.inverse_metric_.resize(weights.size());
     dual.primal_metric_.resize(at(graph.n_vertices));
-    for (std::size_t e = 0; e < weights.size(); ++e) {
+    for_watched(weights.size(), [&](std::size_t e) {
         dual.inverse_metric_[e] = 0.5 * std::pow(weights[e], -alpha);
         const double share = std::pow(weights[e], 2.0 - alpha);
         dual.primal_metric_[at(graph.edges[e].tail)] += share;
         dual.primal_metric_[at(graph.edges[e].head)] += share;
-    }
+    });
     for (double& s : dual.primal_metric_)
         if (s == 0.0) s = 1.0;
     return dual;
@@ -65,16 +71,18 @@ EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weigh
 
 double EdgeDual::power_iteration() const {
     std::vector<double> degree(at(graph_.n_vertices));
-    for (std::size_t e = 0; e < weights_.size(); ++e)
+    for_watched(weights_.size(), [&](std::size_t e) {
         for (const Vertex v : {graph_.edges[e].tail, graph_.edges[e].head})
             degree[at(v)] += weights_[e] * weights_[e];
+    });
     double bound = 0.0;
     Edge heaviest{};
-    for (const auto edge : graph_.edges) {
+    for_watched(graph_.edges.size(), [&](std::size_t e) {
+        const Edge edge = graph_.edges[e];
         const double sum = degree[at(edge.tail)] + degree[at(edge.head)];
         if (sum > bound) heaviest = edge;
         bound = std::max(bound, sum);
-    }
+    });
     if (bound == 0.0) return 1.0;
     // KᵀK x, started from the weighted degrees times irregular numbers in [-1, 1), so that K does
     // not send the start to 0, with ends of the heaviest edge that disagree: the sought vector may
@@ -96,13 +104,13 @@ double EdgeDual::power_iteration() const {
         if (norm == 0.0) return bound;
         std::fill(y.begin(), y.end(), 0.0);
         double quotient = 0.0;
-        for (std::size_t e = 0; e < weights_.size(); ++e) {
+        for_watched(weights_.size(), [&](std::size_t e) {
             const auto [tail, head] = graph_.edges[e];
             const double gradient = weights_[e] * (x[at(tail)] - x[at(head)]) / norm;
             quotient += gradient * gradient;
             y[at(tail)] += weights_[e] * gradient;
             y[at(head)] -= weights_[e] * gradient;
-        }
+        });
         const double before = found;
         found = quotient;
         if (found == 0.0 || 1.01 * found >= bound) return bound;
@@ -113,8 +121,7 @@ double EdgeDual::power_iteration() const {
 }
 
 DualVariable::Movement EdgeDual::step(std::span<const double> ubar, double t, const Blend& blend,
-                                      int n_threads, Watch& watch) {
-    if (watch.expired()) return {false, 0.0};
+                                      int n_threads, Watch&) {
     const auto m = weights_.size(), n = at(graph_.n_vertices);
     double squared = 0.0;
     for (std::size_t c = 0; c < n_channels_; ++c) {
@@ -168,7 +175,11 @@ double EdgeDual::squared_norm(int n_threads) {
     return sum_of(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; }).value();
 }
 
-void EdgeDual::get(std::span<double> p) { std::copy(p_.begin(), p_.end(), p.begin()); }
+void EdgeDual::get(std::span<double> p, int n_threads) {
+    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        std::copy(p_.data() + first, p_.data() + last, p.data() + first);
+    });
+}
 
 void EdgeDual::set(std::span<const double> p, int n_threads) {
     std::copy(p.begin(), p.end(), p_.begin());

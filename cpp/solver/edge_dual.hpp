@@ -27,10 +27,11 @@ class EdgeDual : public DualVariable {
 
     Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
                   Watch& watch) override;
+    void settle(int n_threads) override { gather(n_threads); }
     double anchor(int n_threads) override;
     std::span<const double> divergence() const override { return divergence_; }
     double squared_norm(int n_threads) override;
-    void get(std::span<double> p) override;
+    void get(std::span<double> p, int n_threads) override;
     void set(std::span<const double> p, int n_threads) override;
     double squared_operator_norm() const override { return squared_operator_norm_; }
     std::span<const double> primal_metric() const override { return primal_metric_; }

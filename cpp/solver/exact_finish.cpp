@@ -40,7 +40,8 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
 
     if (!load(task, p, watch)) return End::expired;
     if (!guess_cuts(task, pulse)) {
-        state_.network.hand_back(n_threads);
+        state_.network.hand_back_start(n_threads);
+        hand_over(p, n_threads);
         return End::expired;
     }
     mark_all();
@@ -61,19 +62,26 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
     if (!finished) {
         // Halfway, excess is pressed against the cuts to be: the start is nearer to the optimum.
         state_.network.hand_back_start(n_threads);
+        hand_over(p, n_threads);
         const bool in_vain = std::ranges::any_of(solvers, &ComponentSolver::is_exhausted);
         return in_vain ? End::exhausted : End::expired;
     }
     state_.network.hand_back(n_threads);
-    hand_over(u, n_threads);
+    hand_over(p, n_threads);
+    for_shards(u.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t v = first; v < last; ++v)
+            u[at(state_.network.original(static_cast<Vertex>(v)))] = u_[v];
+    });
     return is_dirty() ? End::stalled : End::exact;
 }
 
-void ExactFinish::hand_over(std::span<double> u, int n_threads) const {
-    const FlowNetwork& network = state_.network;
-    for_shards(u.size(), n_threads, [&](std::size_t first, std::size_t last) {
-        for (std::size_t v = first; v < last; ++v)
-            u[at(network.original(static_cast<Vertex>(v)))] = u_[v];
+// From flows to p.
+void ExactFinish::hand_over(std::span<double> x, int n_threads) const {
+    for_shards(x.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t e = first; e < last; ++e) {
+            const double w = state_.network.weight(e);
+            x[e] = w > 0.0 ? std::clamp(x[e] / w, -1.0, 1.0) : 0.0;
+        }
     });
 }
 
@@ -90,7 +98,19 @@ bool ExactFinish::load(FlowTask& task, std::span<double> p, Watch& watch) {
         });
     if (!bounded) return false;
     if (!(bound < infinity)) bound = std::numeric_limits<double>::max();
-    if (!state_.network.take(p, bound, state_.excess, watch)) return false;
+    // p as flows, in place.
+    std::size_t n_flows = 0;
+    const bool taken = for_watched(
+                           p.size(), [&] { return watch.expired(); },
+                           [&](std::size_t e) {
+                               p[e] *= state_.network.weight(e);
+                               ++n_flows;
+                           }) &&
+                       state_.network.take(p, bound, state_.excess, watch);
+    if (!taken) {
+        hand_over(p.first(n_flows), 1);
+        return false;
+    }
     task.largest_capacity = std::min(largest_weight_, bound);
     std::fill(state_.side.begin(), state_.side.end(), Side::resting);
     return true;
@@ -119,7 +139,7 @@ bool ExactFinish::guess_cuts(FlowTask& task, Pulse& pulse) {
         const auto v = static_cast<Vertex>(i);
         for (const auto [w, arc] : network[v]) {
             if (network.is_closed(arc) || !(u_[at(v)] - u_[at(w)] > least)) continue;
-            if (network.room(arc) > closeness * network.room(reverse(arc))) continue;
+            if (network.residual(arc) > closeness * network.residual(reverse(arc))) continue;
             const double pushed = network.cut(arc);
             state_.e(v) += pushed;
             state_.e(w) -= pushed;
@@ -149,8 +169,8 @@ bool ExactFinish::gather_dirty(Pulse& pulse) {
 }
 
 // Large components on the caller's thread, which alone can ask the watch; the others on all.
-bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers,
-                              int n_threads) {
+bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
+                              Pulse& pulse) {
     constexpr std::size_t large = 1 << 17, vertices_per_batch = 1 << 12;
     std::vector<std::size_t> batches;
     std::size_t filled = vertices_per_batch;
@@ -167,12 +187,14 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
     }
     batches.push_back(n_components());
     std::atomic<bool> finished = true;
-    parallel_for(static_cast<int>(batches.size()) - 1, n_threads, [&](int batch, int worker) {
+    const auto solve_batch = [&](int batch, int worker) {
         for (std::size_t i = batches[at(batch)]; i < batches[at(batch) + 1]; ++i)
             if (component(i).size() < large && finished &&
                 !solvers[at(worker)].solve(task, component(i)))
                 finished = false;
-    });
+    };
+    parallel_for(static_cast<int>(batches.size()) - 1, n_threads, solve_batch,
+                 [&] { pulse.glance(); });
     return finished;
 }
 
@@ -212,7 +234,7 @@ bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solve
         }
         ++stats_.rounds;
         if (!gather_dirty(pulse)) return false;
-        if (!solve_dirty(task, solvers, n_threads)) return false;
+        if (!solve_dirty(task, solvers, n_threads, pulse)) return false;
         if (!open_flips(flip, pulse)) return false;
     }
     return true;

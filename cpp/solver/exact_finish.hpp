@@ -77,7 +77,8 @@ class ExactFinish {
     bool is_dirty() const { return all_dirty_ || !dirty_.empty(); }
     void mark_all();
     bool gather_dirty(Pulse& pulse);
-    bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads);
+    bool solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
+                     Pulse& pulse);
     bool open_flips(double tolerance, Pulse& pulse);
     bool run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
                     Pulse& pulse);
@@ -85,7 +86,7 @@ class ExactFinish {
     bool asks_for_no_flow(const FlowTask& task, std::span<const Vertex> vertices, double m,
                           double noise) const;
     bool settle(FlowTask& task, Pulse& pulse);
-    void hand_over(std::span<double> u, int n_threads) const;
+    void hand_over(std::span<double> x, int n_threads) const;
 
     FlowState state_;
     std::vector<double> u_;        // by vertex of the network

@@ -76,49 +76,43 @@ void FlowNetwork::build(const EdgeList& graph, std::span<const Vertex> name, Wat
 }
 
 void FlowNetwork::open_all() {
-    for (std::size_t e = 0; e < p_.size(); ++e)
-        if (weights_[e] > 0.0) p_[e] = opened(p_[e]);
+    for (std::size_t e = 0; e < x_.size(); ++e) x_[e] = opened(e);
 }
 
-bool FlowNetwork::take(std::span<double> p, double bound, std::span<double> outflow, Watch& watch) {
+bool FlowNetwork::take(std::span<double> x, double bound, std::span<double> outflow, Watch& watch) {
+    x_ = x;
     bound_ = bound;
     const auto ends = [&] { return watch.expired(); };
-    std::size_t n_taken = 0;
-    for_watched(p.size(), ends, [&](std::size_t e) {
-        const double w = weights_[e];
-        p[e] = std::clamp(w <= bound ? p[e] : p[e] * w / bound, -1.0, 1.0);
-        memory_[e] = remembered(p[e]);
-        if (!(w > 0.0)) p[e] = std::numeric_limits<double>::quiet_NaN();
-        ++n_taken;
-    });
-    p_ = p.first(n_taken);
-    const bool taken = n_taken == p.size() && for_watched(outflow.size(), ends, [&](std::size_t v) {
+    const bool taken = for_watched(x.size(), ends,
+                                   [&](std::size_t e) {
+                                       const double w = std::min(weights_[e], bound);
+                                       x[e] = std::clamp(x[e], -w, w);
+                                       memory_[e] = remembered(w > 0.0 ? x[e] / w : 0.0);
+                                   }) &&
+                       for_watched(outflow.size(), ends, [&](std::size_t v) {
                            double sum = 0.0;
                            for (const auto [to, arc] : (*this)[static_cast<Vertex>(v)])
                                sum += flow(arc);
                            outflow[v] = sum;
                        });
-    if (!taken) hand_back(1);
+    if (!taken) x_ = {};
     return taken;
 }
 
 template <class Value>
 void FlowNetwork::give_back(int n_threads, const Value& value) {
-    for_shards(p_.size(), n_threads, [&](std::size_t first, std::size_t last) {
-        for (std::size_t e = first; e < last; ++e) {
-            const double w = weights_[e];
-            p_[e] = w <= bound_ ? value(e) : value(e) * (bound_ / w);
-        }
+    for_shards(x_.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t e = first; e < last; ++e) x_[e] = value(e);
     });
-    p_ = {};
+    x_ = {};
 }
 
 void FlowNetwork::hand_back(int n_threads) {
-    give_back(n_threads, [&](std::size_t e) { return opened(p_[e]); });
+    give_back(n_threads, [&](std::size_t e) { return opened(e); });
 }
 
 void FlowNetwork::hand_back_start(int n_threads) {
-    give_back(n_threads, [&](std::size_t e) { return recalled(memory_[e]); });
+    give_back(n_threads, [&](std::size_t e) { return recalled(e); });
 }
 
 FlowNetwork::Outflows FlowNetwork::outflows(Vertex v) const {
@@ -134,19 +128,18 @@ FlowNetwork::Outflows FlowNetwork::outflows(Vertex v) const {
 double FlowNetwork::remembered_outflow(Vertex v) const {
     double sum = 0.0;
     for (const auto [to, arc] : (*this)[v])
-        sum += is_closed(arc) ? flow(arc)
-                              : capacity(arc) * signed_by(arc, recalled(memory_[arc >> 1]));
+        sum += is_closed(arc) ? flow(arc) : signed_by(arc, recalled(std::size_t{arc >> 1}));
     return sum;
 }
 
 void FlowNetwork::restore(Vertex v) {
     for (const auto [to, arc] : (*this)[v])
-        if (to > v && !is_closed(arc)) p_[arc >> 1] = recalled(memory_[arc >> 1]);
+        if (to > v && !is_closed(arc)) x_[arc >> 1] = recalled(std::size_t{arc >> 1});
 }
 
 void FlowNetwork::calm(Vertex v) {
     for (const auto [to, arc] : (*this)[v])
-        if (!is_closed(arc)) p_[arc >> 1] = 0.0;
+        if (!is_closed(arc)) x_[arc >> 1] = 0.0;
 }
 
 std::size_t FlowNetwork::n_bytes() const {

@@ -1,11 +1,11 @@
-// The graph as a flow network. The flow along edge e from tail to head is x = ω p, and what an arc
-// can still carry is ω (1 - p) one way and ω (1 + p) the other. Only p is kept, in the caller's own
-// array: the weights are the caller's too, and a vertex knows its neighbours by name and edge. That
-// is 2 doubles per edge beside p, and a search that asks "is there room?" need not look up ω.
+// The graph as a flow network. The flow along edge e from tail to head is x = ω p, and an arc can
+// still carry ω - x one way and ω + x the other. Only x is kept, in the caller's own array: the
+// weights are the caller's too, and a vertex knows its neighbours by name and edge. That is 2 doubles
+// per edge beside x.
 //
 // A cut edge is saturated from its high to its low side and closed both ways until it is opened
-// again. Its p is then not a number, with the sign of the flow, so that no test `room > least`
-// lets flow through, and nothing is forgotten. Edges without weight are closed for good.
+// again. Its x is then not a number, with the sign of the flow, so that no test
+// `residual > tolerance` lets flow through, and nothing is forgotten.
 #pragma once
 
 #include <algorithm>
@@ -34,9 +34,6 @@ struct OutArc {
 
 class FlowNetwork {
   public:
-    // Rounding leaves less room than this on an arc that is saturated.
-    static constexpr double least_room = 4.0 * std::numeric_limits<double>::epsilon();
-
     // Vertices are numbered anew by breadth-first search where neighbours lie far apart. Throws
     // Expired when the watch does.
     FlowNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch);
@@ -57,31 +54,28 @@ class FlowNetwork {
         return {out_.data() + first_[i], out_.data() + first_[i + 1]};
     }
 
-    // The part of its capacity that an arc can still carry, 0 … 2; not a number if it is closed.
-    double room(Arc a) const { return 1.0 - along(a); }
-    bool has_room(Arc a) const { return room(a) > least_room; }
-    bool is_closed(Arc a) const { return std::isnan(p_[a >> 1]); }
+    // What an arc can still carry; not a number if it is closed.
+    double residual(Arc a) const { return capacity(a) - along(a); }
+    double capacity(Arc a) const { return std::min(weights_[a >> 1], bound_); }
+    bool is_closed(Arc a) const { return std::isnan(x_[a >> 1]); }
     // Of a closed arc: whether it leaves the high side.
     bool is_saturated(Arc a) const { return !std::signbit(along(a)); }
 
-    double capacity(Arc a) const { return std::min(weights_[a >> 1], bound_); }
-    double residual(Arc a) const { return capacity(a) * room(a); }
-
     void push(Arc a, double amount) {
-        const double part = amount / capacity(a);
-        double& p = p_[a >> 1];
-        p = std::clamp(p + ((a & 1U) == 0 ? part : -part), -1.0, 1.0);
+        const double w = capacity(a);
+        double& x = x_[a >> 1];
+        x = std::clamp(x + ((a & 1U) == 0 ? amount : -amount), -w, w);
     }
 
     // Saturates arc a, from high to low, and closes its edge. Returns what had to be pushed.
     double cut(Arc a) {
         const double rest = residual(a);
         const double closed = std::numeric_limits<double>::quiet_NaN();
-        p_[a >> 1] = std::copysign(closed, (a & 1U) == 0 ? 1.0 : -1.0);
+        x_[a >> 1] = std::copysign(closed, (a & 1U) == 0 ? 1.0 : -1.0);
         return rest;
     }
     // Opens a cut edge, flow kept.
-    void open(Arc a) { p_[a >> 1] = opened(p_[a >> 1]); }
+    void open(Arc a) { x_[a >> 1] = opened(std::size_t{a >> 1}); }
     void open_all();
 
     // What would flow out of v if its open arcs went back to the flow of the start.
@@ -92,14 +86,16 @@ class FlowNetwork {
     // No flow at all on the open edges of v.
     void calm(Vertex v);
 
-    // Takes over p by edge, whose memory is used until it is handed back, and remembers it, to some
-    // digits; every edge is open. Weights beyond `bound` count as that. `outflow` by vertex of the
-    // network is filled with Kᵀp. False if the watch expired: p is handed back then.
-    bool take(std::span<double> p, double bound, std::span<double> outflow, Watch& watch);
-    // Gives p back: what it has become, exactly ±1 on cut edges of weight ω ≤ bound, or what was
+    // Takes over the flow x by edge, whose memory is used until it is handed back, clipped to
+    // |x| ≤ min(ω, bound), and remembers it, to some digits; every edge is open. `outflow` by vertex
+    // of the network is filled with Kᵀp. False if the watch expired: x is handed back then.
+    bool take(std::span<double> x, double bound, std::span<double> outflow, Watch& watch);
+    // Gives x back: what it has become, exactly ±ω on cut edges of weight ω ≤ bound, or what was
     // remembered.
     void hand_back(int n_threads);
     void hand_back_start(int n_threads);
+
+    double weight(std::size_t e) const { return weights_[e]; }
 
     // (Kᵀp)_v, what flows out of v, and the part of it over cut edges; compensated sums.
     struct Outflows {
@@ -110,36 +106,42 @@ class FlowNetwork {
     std::size_t n_bytes() const;
 
   private:
-    // The start in 16 bits: ±1 comes back as it was.
+    // x/ω at the start in 16 bits: ±1 comes back as it was.
     using Memory = std::int16_t;
-    static constexpr double memory_scale = 32767.0;
+    static constexpr Memory saturated = 32767;
     static Memory remembered(double p) {
         constexpr double nearly = 1.0 - 1e-6;  // as good as saturated
-        if (std::abs(p) < nearly) return static_cast<Memory>(std::lrint(p * (memory_scale - 1.0)));
-        return p > 0.0 ? Memory{32767} : Memory{-32767};
+        if (std::abs(p) < nearly) return static_cast<Memory>(std::lrint(p * (saturated - 1)));
+        return p > 0.0 ? saturated : static_cast<Memory>(-saturated);
     }
     static double recalled(Memory p) {
-        if (p == 32767 || p == -32767) return p > 0 ? 1.0 : -1.0;
-        return static_cast<double>(p) / (memory_scale - 1.0);
+        if (p == saturated || p == -saturated) return p > 0 ? 1.0 : -1.0;
+        return static_cast<double>(p) / (saturated - 1);
     }
-    static double opened(double p) { return std::isnan(p) ? std::copysign(1.0, p) : p; }
-    static double signed_by(Arc a, double p) {
-        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(p) ^
+    double recalled(std::size_t e) const {
+        return std::min(weights_[e], bound_) * recalled(memory_[e]);
+    }
+    double opened(std::size_t e) const {
+        const double x = x_[e];
+        return std::isnan(x) ? std::copysign(std::min(weights_[e], bound_), x) : x;
+    }
+    static double signed_by(Arc a, double x) {
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^
                                      (static_cast<std::uint64_t>(a) << 63));
     }
-    // p in the direction of the arc.
-    double along(Arc a) const { return signed_by(a, p_[a >> 1]); }
-    double flow(Arc a) const { return capacity(a) * signed_by(a, opened(p_[a >> 1])); }
+    // x in the direction of the arc; not a number if it is closed.
+    double along(Arc a) const { return signed_by(a, x_[a >> 1]); }
+    double flow(Arc a) const { return signed_by(a, opened(std::size_t{a >> 1})); }
     void build(const EdgeList& graph, std::span<const Vertex> name, Watch& watch);
     template <class Value>
     void give_back(int n_threads, const Value& value);
 
     std::span<const double> weights_;  // the caller's, and so is
-    std::span<double> p_;              // the memory of p
+    std::span<double> x_;              // the memory of x
     double bound_ = std::numeric_limits<double>::infinity();
     std::vector<std::uint32_t> first_;  // by vertex
     std::vector<OutArc> out_;           // by vertex
-    std::vector<Memory> memory_;        // by edge: p at the start
+    std::vector<Memory> memory_;        // by edge: the start
     std::vector<Vertex> original_;      // empty: the caller's numbers
 };
 

@@ -30,6 +30,10 @@ struct SearchNode {
     static constexpr std::uint32_t unreached = 0x7FFFFFFF;  // a level that no vertex has
 };
 
+// What a heuristic may move about before the search for paths: excess and deficits, or excess alone,
+// where deficits that are not met in the end have to be where they were.
+enum class Travellers : std::uint8_t { both, excess };
+
 inline constexpr Vertex no_vertex = -1;
 
 struct FlowState {
@@ -70,8 +74,9 @@ struct FlowState {
 // A component at work: places in FlowState::order, and what counts as nothing.
 struct Component {
     std::size_t begin, end;
-    bool is_part = false;    // of a component that fell apart
-    double tolerance = 0.0;  // of excess
+    bool is_part = false;             // of a component that fell apart
+    double tolerance = 0.0;           // of excess
+    double capacity_tolerance = 0.0;  // of residuals
 
     std::size_t size() const { return end - begin; }
     std::span<const Vertex> vertices(const FlowState& state) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parallel/watch.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -17,10 +18,12 @@ ForestDual::ForestDual(Forests& forests, double delta, std::size_t n_channels, B
     for (std::size_t l = 0; l < forests.size(); ++l) {
         const auto n_slots = forests[l].n_slots();
         most_shards = std::max(most_shards, forests[l].n_shards());
-        for (std::size_t c = 0; c < n_channels; ++c)
+        for (std::size_t c = 0; c < n_channels; ++c) {
+            Watched::look();
             parts_.push_back({ForestMemory(forests[l]), std::vector<double>(n_slots),
                               std::vector<double>(memory.point ? n_slots : 0),
                               std::vector<double>(memory.anchor ? n_slots : 0)});
+        }
     }
     movements_.resize(static_cast<std::size_t>(most_shards));
 }
@@ -38,10 +41,7 @@ DualVariable::Movement ForestDual::step(std::span<const double> ubar, double t, 
     if (delta_ > 0.0) forests_.set_delta(delta_ / t);
     for (std::size_t l = 0; l < forests_.size(); ++l) {
         for (std::size_t c = 0; c < n_channels_; ++c) {
-            if (!sweep(l, c, ubar, t, blend, n_threads, watch)) {
-                collect(n_threads);
-                return {false, squared};
-            }
+            if (!sweep(l, c, ubar, t, blend, n_threads, watch)) return {false, squared};
             ++n_sweeps_;
             for (int s = 0; s < forests_[l].n_shards(); ++s)
                 squared += movements_[static_cast<std::size_t>(s)];
@@ -105,16 +105,17 @@ double ForestDual::anchor(int) {
 }
 
 double ForestDual::squared_norm(int n_threads) {
-    get(p_);
+    get(p_, n_threads);
     return sum_of(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; }).value();
 }
 
-void ForestDual::get(std::span<double> p) {
+void ForestDual::get(std::span<double> p, int n_threads) {
     std::vector<double> q;
     for (std::size_t l = 0; l < forests_.size(); ++l)
         for (std::size_t c = 0; c < n_channels_; ++c) {
             q = part(l, c).q;
-            forests_[l].recover(q, p.subspan(c * forests_.n_edges(), forests_.n_edges()));
+            forests_[l].recover(q, p.subspan(c * forests_.n_edges(), forests_.n_edges()),
+                                n_threads);
         }
 }
 
@@ -122,7 +123,8 @@ void ForestDual::set(std::span<const double> p, int n_threads) {
     for (std::size_t l = 0; l < forests_.size(); ++l)
         for (std::size_t c = 0; c < n_channels_; ++c) {
             Part& here = part(l, c);
-            forests_[l].adjoint(p.subspan(c * forests_.n_edges(), forests_.n_edges()), here.q);
+            forests_[l].adjoint(p.subspan(c * forests_.n_edges(), forests_.n_edges()), here.q,
+                                n_threads);
             if (!here.point.empty()) here.point = here.q;
             if (!here.anchor.empty()) here.anchor = here.q;
         }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "parallel/watch.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -11,22 +13,19 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Forests::Forests(const EdgeList& graph, std::span<const double> weights,
                  std::span<const std::int32_t> labels, std::int32_t n_forests, double delta,
-                 std::span<const double> vertex_weights, Watch* watch)
+                 std::span<const double> vertex_weights)
     : n_vertices_(at(graph.n_vertices)), n_edges_(graph.edges.size()) {
-    const auto look = [&] {
-        if (watch != nullptr && watch->expired()) throw Expired{};
-    };
     // The edges by forest, in their order.
     std::vector<std::int64_t> begin(at(n_forests) + 1);
-    look();
+    Watched::look();
     for (const auto label : labels) ++begin[at(label) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<EdgeIndex> order(graph.edges.size());
     auto next = begin;
-    for (std::size_t e = 0; e < labels.size(); ++e)
+    for_watched(labels.size(), [&](std::size_t e) {
         order[at(next[at(labels[e])]++)] = static_cast<EdgeIndex>(e);
+    });
 
-    look();
     // Small forests are laid out on their own vertices only: L forests must not cost L·n.
     std::vector<Vertex> local(n_vertices_, -1), touched;
     std::vector<Edge> edges;
@@ -46,16 +45,14 @@ Forests::Forests(const EdgeList& graph, std::span<const double> weights,
             }
             return local[at(v)];
         };
-        for (const EdgeIndex e : numbers) {
-            const auto [tail, head] = graph.edges[at(e)];
+        for_watched(numbers.size(), [&](std::size_t i) {
+            const auto [tail, head] = graph.edges[at(numbers[i])];
             const Vertex here = name(tail), there = name(head);
             edges.push_back({here, there});
-            edge_weights.push_back(weights[at(e)]);
-        }
+            edge_weights.push_back(weights[at(numbers[i])]);
+        });
         const auto n = is_small ? static_cast<Vertex>(touched.size()) : graph.n_vertices;
-        look();
         blocks_.emplace_back(EdgeList{n, edges}, edge_weights, delta, vertex_weights, touched);
-        look();
         blocks_.back().rename_edges(numbers);
         for (const Vertex v : touched) local[at(v)] = -1;
     }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "graph/types.hpp"
-#include "parallel/watch.hpp"
 #include "tv/forest_block.hpp"
 
 namespace graphtv {
@@ -16,10 +15,10 @@ namespace graphtv {
 class Forests {
   public:
     // labels: the forest of each edge, 0 … n_forests - 1. delta, vertex_weights: as of ForestBlock.
-    // Throws Expired when the watch does.
+    // Looks at the watch that the caller is under.
     Forests(const EdgeList& graph, std::span<const double> weights,
             std::span<const std::int32_t> labels, std::int32_t n_forests, double delta = 0.0,
-            std::span<const double> vertex_weights = {}, Watch* watch = nullptr);
+            std::span<const double> vertex_weights = {});
 
     std::size_t size() const { return blocks_.size(); }
     const ForestBlock& operator[](std::size_t l) const { return blocks_[l]; }

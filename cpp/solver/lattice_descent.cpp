@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "parallel/parallel_for.hpp"
+#include "terms/sum.hpp"
 
 namespace graphtv {
 
@@ -42,9 +43,11 @@ LatticeDescent::LatticeDescent(std::span<const Vertex> shape, const EdgeList& gr
     unit_ = range_ * heaviest;
 
     std::size_t stride = 1;
-    for (auto length = shape.rbegin(); length != shape.rend(); stride *= at(*length++))
+    for (auto length = shape.rbegin(); length != shape.rend(); stride *= at(*length++)) {
+        Watched::look();
         axes_.push_back({stride, std::vector<float>(f_.size()), std::vector<float>(f_.size()),
                          std::vector<float>(f_.size())});
+    }
     for_each_edge([&](std::size_t e, std::size_t axis, std::size_t lower, std::size_t) {
         axes_[axis].capacity[lower] = single(weights_[e] / unit_);
     });
@@ -57,11 +60,11 @@ LatticeDescent::LatticeDescent(std::span<const Vertex> shape, const EdgeList& gr
     u_ = r_ = g_;
 }
 
-// body(edge, axis, place of the lower end, place of the upper end).
+// body(edge, axis, place of the lower end, place of the upper end) for the edges in [first, last).
 template <class Body>
-void LatticeDescent::for_each_edge(const Body& body) const {
+void LatticeDescent::for_each_edge(std::size_t first, std::size_t last, const Body& body) const {
     std::size_t axis = 0, line = 0;  // of the last edge: as a rule the next one's too
-    for (std::size_t e = 0; e < weights_.size(); ++e) {
+    for (std::size_t e = first; e < last; ++e) {
         const auto [tail, head] = graph_.edges[e];
         const std::size_t vertex = at(std::min(tail, head)), stride = at(std::abs(head - tail));
         while (axes_[axis].stride != stride) axis = (axis + 1) % axes_.size();
@@ -69,6 +72,13 @@ void LatticeDescent::for_each_edge(const Body& body) const {
         const std::size_t lower = place(line, vertex - line);
         body(e, axis, lower, stride == 1 ? place(line, vertex - line + 1) : lower + stride);
     }
+}
+
+// The same for all edges, one after the other.
+template <class Body>
+void LatticeDescent::for_each_edge(const Body& body) const {
+    for_shards(weights_.size(), 1,
+               [&](std::size_t first, std::size_t last) { for_each_edge(first, last, body); });
 }
 
 // body(vertex, place).
@@ -96,6 +106,7 @@ void LatticeDescent::recompute() {
     });
     momentum_.start();
     forget_momentum();
+    is_torn_ = false;
 }
 
 void LatticeDescent::forget_momentum() {
@@ -104,6 +115,7 @@ void LatticeDescent::forget_momentum() {
 }
 
 int LatticeDescent::step(Watch& watch, int n_threads, int at_most) {
+    settle();
     const int n = std::min(at_most, longest_step);
     std::array<float, longest_step> betas{};
     for (int t = 0; t < n; ++t) {
@@ -129,7 +141,7 @@ int LatticeDescent::step(Watch& watch, int n_threads, int at_most) {
     parallel_for(n_parts, n_threads, std::cref(upright));
     parallel_for(n_parts - 1, n_threads, std::cref(hanging));
     if (stop) {
-        recompute();
+        is_torn_ = true;
         return 0;
     }
     const double energy = total([&](std::size_t i) { return 0.5 * u_[i] * u_[i]; });
@@ -209,7 +221,8 @@ double LatticeDescent::total(const Value& value) const {
     return sum;
 }
 
-double LatticeDescent::primal_value() const {
+double LatticeDescent::primal_value() {
+    settle();
     double sum = total([&](std::size_t i) { return 0.5F * (u_[i] - g_[i]) * (u_[i] - g_[i]); });
     const auto add = [&](std::size_t axis, std::size_t lower, std::size_t upper, std::size_t n) {
         sum += variation(&u_[lower], &u_[upper], &axes_[axis].capacity[lower], n);
@@ -222,7 +235,8 @@ double LatticeDescent::primal_value() const {
 }
 
 // Flows keep the total of u, so that f² - u² may be taken about any centre.
-double LatticeDescent::dual_value() const {
+double LatticeDescent::dual_value() {
+    settle();
     return unit_ * range_ *
            total([&](std::size_t i) { return 0.5F * (g_[i] - u_[i]) * (g_[i] + u_[i]); });
 }
@@ -237,9 +251,12 @@ void LatticeDescent::u(std::span<double> out) const {
     });
 }
 
-void LatticeDescent::dual(std::span<double> p) const {
-    for_each_edge([&](std::size_t e, std::size_t axis, std::size_t lower, std::size_t) {
-        p[e] = ratio(e, axis, lower);
+void LatticeDescent::dual(std::span<double> p, int n_threads) const {
+    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for_each_edge(first, last,
+                      [&](std::size_t e, std::size_t axis, std::size_t lower, std::size_t) {
+                          p[e] = ratio(e, axis, lower);
+                      });
     });
 }
 

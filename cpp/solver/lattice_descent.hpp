@@ -46,11 +46,11 @@ class LatticeDescent {
     void u(std::span<double> out) const;
 
     // p by edge, |p| ≤ 1.
-    void dual(std::span<double> p) const;
+    void dual(std::span<double> p, int n_threads = 1) const;
 
     // The objectives of both, to single precision.
-    double primal_value() const;
-    double dual_value() const;
+    double primal_value();
+    double dual_value();
 
     double momentum() const { return momentum_.beta(); }
     bool restarted() const { return momentum_.restarted(); }
@@ -90,6 +90,8 @@ class LatticeDescent {
     double ratio(std::size_t e, std::size_t axis, std::size_t lower) const;
 
     template <class Body>
+    void for_each_edge(std::size_t first, std::size_t last, const Body& body) const;
+    template <class Body>
     void for_each_edge(const Body& body) const;
     template <class Body>
     void for_each_vertex(const Body& body) const;
@@ -105,6 +107,9 @@ class LatticeDescent {
     void sweep_slab(int slab, float beta);
     void match(std::size_t axis, std::size_t lower, std::size_t upper, std::size_t n, float beta);
     void recompute();
+    void settle() {
+        if (is_torn_) recompute();
+    }
     void forget_momentum();
 
     EdgeList graph_;
@@ -120,6 +125,7 @@ class LatticeDescent {
     std::vector<float> u_, r_;    // g - C⁻¹ ∇ᵀx and g - C⁻¹ ∇ᵀy
     std::vector<float> inverse_;  // 1/c, or empty
     Momentum momentum_;
+    bool is_torn_ = false;  // by the end of the watch: u and r do not belong to x
 };
 
 }  // namespace graphtv

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "terms/sum.hpp"
 
 namespace graphtv {
+
+namespace {
+constexpr std::size_t few_edges = 1 << 16;  // not worth two threads
+}
 
 double penalty_value(const EdgeList& graph, std::span<const double> weights, double delta,
                      std::span<const double> u, int n_threads) {
@@ -37,15 +42,30 @@ void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<c
     const auto n = static_cast<std::size_t>(graph.n_vertices);
     const std::size_t m = graph.edges.size();
     const int n_channels = n > 0 ? static_cast<int>(out.size() / n) : 0;
-    parallel_for(n_channels, n_threads, [&](int channel, int) {
-        double* sums = out.data() + static_cast<std::size_t>(channel) * n;
-        const double* flows = p.data() + static_cast<std::size_t>(channel) * m;
+    const auto gather = [&](const double* flows, std::size_t first, std::size_t last,
+                            double* sums) {
         std::fill_n(sums, n, 0.0);
-        for (std::size_t e = 0; e < m; ++e) {
+        for_watched(last - first, [&](std::size_t i) {
+            const std::size_t e = first + i;
             const double flow = scale * weights[e] * flows[e];
             sums[graph.edges[e].tail] += flow;
             sums[graph.edges[e].head] -= flow;
-        }
+        });
+    };
+    if (n_channels != 1 || m < few_edges) {
+        parallel_for(n_channels, n_threads, [&](int channel, int) {
+            const auto c = static_cast<std::size_t>(channel);
+            gather(p.data() + c * m, 0, m, out.data() + c * n);
+        });
+        return;
+    }
+    std::vector<double> others(n);
+    parallel_for(2, n_threads, [&](int half, int) {
+        gather(p.data(), half == 0 ? 0 : m / 2, half == 0 ? m / 2 : m,
+               half == 0 ? out.data() : others.data());
+    });
+    for_shards(n, n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) out[i] += others[i];
     });
 }
 

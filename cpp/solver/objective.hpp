@@ -20,7 +20,7 @@ double penalty_value(const EdgeList& graph, std::span<const double> weights, dou
 // F*(p); infinite also if some p is not a number.
 double penalty_conjugate(double delta, std::span<const double> p, int n_threads);
 
-// out = scale · Kᵀp. Threads share the channels: one is a single pass over the edges.
+// out = scale · Kᵀp. Threads share the channels; the edges of a single one are summed in two halves.
 void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const double> p,
              double scale, std::span<double> out, int n_threads);
 

@@ -58,7 +58,10 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
       next_recondition_(next_forests(0)),
       metric_(dual_->primal_metric().begin(), dual_->primal_metric().end()) {
     const auto size = data.n_vertices() * data.n_channels();
-    for (auto* values : {&point_, &point_divergence_, &arrival_, &ubar_}) values->resize(size);
+    for (auto* values : {&point_, &point_divergence_, &arrival_, &ubar_}) {
+        Watched::look();
+        values->resize(size);
+    }
     if (options.memory().anchor)
         for (auto* values : {&anchor_, &anchor_divergence_}) values->resize(size);
     steps_.resize(metric_.empty() ? 1 : metric_.size());
@@ -85,6 +88,14 @@ void Pdhg::start(std::span<const double> u, std::span<const double> p) {
     std::copy(u.begin(), u.end(), arrival_.begin());
     dual_->set(p, options_.n_threads);
     begin_epoch();
+    is_torn_ = false;
+}
+
+void Pdhg::settle() {
+    if (!is_torn_) return;
+    dual_->settle(options_.n_threads);
+    begin_epoch();
+    is_torn_ = false;
 }
 
 // From (û, p̂), which becomes the anchor; how far that has moved.
@@ -108,7 +119,20 @@ Pdhg::Distances Pdhg::begin_epoch() {
 }
 
 Pdhg::Step Pdhg::step(Watch& watch) {
-    if (watch.expired()) return {s_, t_, false, false};
+    settle();
+    try {
+        const Watched here(&watch);
+        Watched::look();
+        const Step done = advance(watch);
+        is_torn_ = !done.completed;
+        return done;
+    } catch (const Expired&) {
+        is_torn_ = true;
+        return {s_, t_, false, false};
+    }
+}
+
+Pdhg::Step Pdhg::advance(Watch& watch) {
     ++iteration_;
     const double s = s_;
     move_primal();
@@ -121,10 +145,7 @@ Pdhg::Step Pdhg::step(Watch& watch) {
     Distances moved{extrapolate(theta), 0.0};
     const auto movement = dual_->step(ubar_, t_, blend_, options_.n_threads, watch);
     moved.squared_dual = movement.squared;
-    if (!movement.completed) {
-        begin_epoch();
-        return {s_, t_, false, false};
-    }
+    if (!movement.completed) return {s_, t_, false, false};
     ++epoch_length_;
     Step done{s, t_, false, true};
     if (options_.scheme == Scheme::balanced) {
@@ -164,7 +185,8 @@ bool Pdhg::recondition(const Watch& watch) {
     return true;
 }
 
-// û from a blend of the last point, the last arrival and the anchor.
+// û from a blend of the last point, the last arrival and the anchor. It is made in the place of ū,
+// which is free until then: a watch that ends this leaves the last û as it was.
 void Pdhg::move_primal() {
     const auto n = data_.n_vertices();
     for (std::size_t i = 0; i < steps_.size(); ++i)
@@ -178,10 +200,11 @@ void Pdhg::move_primal() {
                 point_[i] = blend_(point_[i], arrival_[i], has_anchor ? anchor_[i] : 0.0);
                 point_divergence_[i] = blend_(point_divergence_[i], divergence[i],
                                               has_anchor ? anchor_divergence_[i] : 0.0);
-                arrival_[i] = point_[i] - point_divergence_[i] * steps_[is_scaled ? v : 0];
+                ubar_[i] = point_[i] - point_divergence_[i] * steps_[is_scaled ? v : 0];
             }
         });
-    data_.prox(arrival_, steps_, arrival_, options_.n_threads);
+    data_.prox(ubar_, steps_, ubar_, options_.n_threads);
+    arrival_.swap(ubar_);
 }
 
 // ū = û + θ(û - u), and ‖û - u‖_S².
@@ -241,6 +264,7 @@ void Pdhg::balance(const Distances& moved, double share, double largest_change) 
 }
 
 Pdhg::Objectives Pdhg::evaluate() {
+    settle();
     const double penalty = penalty_value(graph_, weights_, delta_, arrival_, options_.n_threads);
     // ū is free until the next step.
     const auto divergence = dual_->divergence();

@@ -67,14 +67,15 @@ class Pdhg {
     // Starts from (u, p), p by edge. Without a start, u minimises G and p = 0.
     void start(std::span<const double> u, std::span<const double> p);
 
-    // Takes no memory unless it reconditions.
+    // One iteration. When the watch ends it, û and p̂ are feasible, and the rest follows when it is
+    // needed. Takes no memory unless it reconditions.
     Step step(Watch& watch);
 
     // Both objectives at (û, p̂).
     Objectives evaluate();
 
     std::span<const double> u() const { return arrival_; }
-    void dual(std::span<double> p) { dual_->get(p); }
+    void dual(std::span<double> p) { dual_->get(p, options_.n_threads); }
 
     double squared_operator_norm() const { return dual_->squared_operator_norm(); }
     long long n_sweeps() const { return earlier_sweeps_ + dual_->n_sweeps(); }
@@ -84,6 +85,8 @@ class Pdhg {
     struct Distances {
         double squared_primal = 0.0, squared_dual = 0.0;  // in the norms of S and T
     };
+    Step advance(Watch& watch);
+    void settle();
     void move_primal();
     double extrapolate(double theta);
     double residual(const Distances& moved);
@@ -111,6 +114,7 @@ class Pdhg {
     Blend blend_;
     long long epoch_length_ = 0;
     double first_residual_ = 0.0, last_residual_ = 0.0;
+    bool is_torn_ = false;  // by the end of a watch
 };
 
 }  // namespace graphtv

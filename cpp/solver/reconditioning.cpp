@@ -33,7 +33,7 @@ Reconditioning::Reconditioning(const EdgeList& graph, std::span<const double> we
 std::unique_ptr<DualVariable> Reconditioning::operator()(DualVariable& dual, int n_threads) {
     const auto m = weights_.size();
     std::vector<double> p(m * n_channels_);
-    dual.get(p);
+    dual.get(p, n_threads);
     std::vector<bool> active(m, true);
     for (std::size_t i = 0; i < p.size(); ++i)
         if (std::abs(p[i]) < active_from) active[i % m] = false;

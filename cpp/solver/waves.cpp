@@ -42,7 +42,9 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
         const std::uint32_t depth = state.tree(v).level + 1;
         for (const auto [to, arc] : network[v]) {
             // In this order: across a closed edge there may be another thread.
-            if (!network.has_room(inward(arc)) || state.tree(to).level != unreached) continue;
+            if (!(network.residual(inward(arc)) > component.capacity_tolerance) ||
+                state.tree(to).level != unreached)
+                continue;
             state.tree(to).set_level(depth);
             queue[end++] = to;
             if (sign * state.e(to) > component.tolerance) {
@@ -60,7 +62,9 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
         if (!(e > component.tolerance)) continue;
         const std::uint32_t depth = state.tree(v).level - 1;
         for (const auto [to, arc] : network[v]) {
-            if (!network.has_room(outward(arc)) || state.tree(to).level != depth) continue;
+            if (!(network.residual(outward(arc)) > component.capacity_tolerance) ||
+                state.tree(to).level != depth)
+                continue;
             const double amount = std::min(e, network.residual(outward(arc)));
             state.push(v, arc, to, sign * amount);
             e -= amount;
@@ -70,7 +74,8 @@ bool Waves::sweep(FlowState& state, const Component& component, double threshold
     return true;
 }
 
-bool Waves::run(FlowState& state, const Component& component, double threshold, Pulse& pulse) {
+bool Waves::run(FlowState& state, const Component& component, double threshold,
+                Travellers travellers, Pulse& pulse) {
     if (component.size() < least_size) return true;
     for (bool going = true; going;) {
         std::size_t n_sources = 0, n_sinks = 0;
@@ -83,8 +88,8 @@ bool Waves::run(FlowState& state, const Component& component, double threshold, 
         const auto enough = [&](std::size_t n) { return n * longest_path > component.size(); };
         const bool pushed =
             enough(n_sources) && sweep<Side::source>(state, component, threshold, pulse);
-        const bool pulled =
-            enough(n_sinks) && sweep<Side::sink>(state, component, threshold, pulse);
+        const bool pulled = travellers == Travellers::both && enough(n_sinks) &&
+                            sweep<Side::sink>(state, component, threshold, pulse);
         going = pushed || pulled;
         pulse.beat(static_cast<unsigned>(std::min<std::size_t>(4 * component.size(), 1U << 30)));
         if (pulse.look()) return false;

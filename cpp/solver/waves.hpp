@@ -18,7 +18,8 @@ class Waves {
   public:
     // False if it ended early. A wave must find distances that, summed over all excess, exceed
     // `threshold` times the number of vertices.
-    bool run(FlowState& state, const Component& component, double threshold, Pulse& pulse);
+    bool run(FlowState& state, const Component& component, double threshold, Travellers travellers,
+             Pulse& pulse);
 
     std::int64_t n_waves = 0;
 

@@ -123,9 +123,11 @@ void EntropicSimplexTerm::prox(std::span<const double> v, std::span<const double
                                std::span<double> out, int n_threads) const {
     const Entries step(steps);
     const std::size_t n = n_vertices(), n_classes = n_channels();
+    constexpr std::size_t vertices_per_look = 256;  // some microseconds each
     for_shards(n, n_threads, [&](std::size_t begin, std::size_t end) {
         std::vector<double> d(n_classes), y(n_classes);
         for (std::size_t i = begin; i < end; ++i) {
+            if (i % vertices_per_look == 0) Watched::look();
             const double tau = step[i];
             const double a = std::min(1.0 / (tau * epsilon_), 1e300);
             std::size_t best = i;

@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "parallel/parallel_for.hpp"
+#include "parallel/watch.hpp"
 
 namespace graphtv {
 
@@ -51,12 +52,14 @@ class Shards {
     std::size_t n_, length_;
 };
 
-// body(begin, end) for every shard of [0, n).
+// body(begin, end) for every shard of [0, n), with a look before each.
 template <class Body>
 void for_shards(std::size_t n, int n_threads, const Body& body) {
     const Shards shards(n);
-    parallel_for(shards.count(), n_threads,
-                 [&](int shard, int) { body(shards.begin(shard), shards.end(shard)); });
+    parallel_for(shards.count(), n_threads, [&](int shard, int) {
+        Watched::look();
+        body(shards.begin(shard), shards.end(shard));
+    });
 }
 
 // Σ term(i) over [0, n), in double the precision. Four sums in turn hide the latency of one.
@@ -65,6 +68,7 @@ CompensatedSum sum_of(std::size_t n, int n_threads, const Term& term) {
     const Shards shards(n);
     std::array<CompensatedSum, Shards::most> partial{};
     parallel_for(shards.count(), n_threads, [&](int shard, int) {
+        Watched::look();
         std::array<CompensatedSum, 4> lanes{};
         std::size_t i = shards.begin(shard);
         const std::size_t end = shards.end(shard);
@@ -86,6 +90,7 @@ double quick_sum_of(std::size_t n, int n_threads, const Term& term) {
     const Shards shards(n);
     std::array<double, Shards::most> partial{};
     const auto run = [&](int shard, int) {
+        Watched::look();
         double sum = 0.0;
         for (auto i = shards.begin(shard); i < shards.end(shard); ++i) sum += term(i);
         partial[static_cast<std::size_t>(shard)] = sum;

@@ -8,6 +8,7 @@
 
 #include "check.hpp"
 #include "parallel/parallel_for.hpp"
+#include "parallel/watch.hpp"
 
 #if defined(__linux__)
 #include <sys/resource.h>
@@ -55,6 +56,58 @@ void every_task_runs_once() {
     for (int repeat = 0; repeat < 3'000; ++repeat)
         check(all_tasks_run_once(repeat % 7, 1 + repeat % 5));
     check(resolve_threads(0) >= 1 && resolve_threads(-3) >= 1 && resolve_threads(5) == 5);
+}
+
+void the_caller_is_asked_while_it_waits() {
+    std::atomic<bool> stop = false;
+    int n_asked = 0;
+    // A helper's task ends only when the caller, who has nothing left to do, is asked.
+    std::atomic<int> n_long = 0;
+    const auto body = [&](int, int worker) {
+        if (worker == 0) return;
+        ++n_long;
+        while (!stop) std::this_thread::yield();
+    };
+    const auto idle = [&] {
+        ++n_asked;
+        stop = true;
+    };
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        stop = false;
+        parallel_for(64, 2, body, idle);
+    }
+    check(n_long == 0 || n_asked > 0);
+    parallel_for(2, 1, body, [] { check(false); });
+}
+
+void only_the_caller_is_under_its_watch() {
+    Watched::look();
+    Watch late(0.0, {}), early(1e9, {});
+    const auto throws = [](const auto& body) {
+        try {
+            body();
+        } catch (const Expired&) {
+            return true;
+        }
+        return false;
+    };
+    const auto look = [] { Watched::look(); };
+    {
+        const Watched here(&late);
+        check(throws(look));
+        bool helper_throws = true;
+        std::thread([&] { helper_throws = throws(look); }).join();
+        check(!helper_throws);
+        {
+            const Watched inside(&early);
+            check(!throws(look));
+        }
+        check(throws(look));
+        int n_done = 0;
+        check(throws([&] { for_watched(100, [&](std::size_t) { ++n_done; }); }) && n_done == 0);
+        check(throws([&] { parallel_for(8, 1, [&](int, int) { Watched::look(); }); }));
+    }
+    check(!throws(look));
 }
 
 void exceptions_are_passed_on_and_leave_no_trace() {
@@ -189,6 +242,8 @@ void refused_threads_are_done_without() {
 int main() {
     using namespace graphtv::tests;
     every_task_runs_once();
+    the_caller_is_asked_while_it_waits();
+    only_the_caller_is_under_its_watch();
     exceptions_are_passed_on_and_leave_no_trace();
     nested_calls_run_on_the_spot();
     callers_do_not_disturb_each_other();

@@ -13,7 +13,7 @@
 #include "tv/forest.hpp"
 #include "tv/huber.hpp"
 #include "tv/tree.hpp"
-#include "tv/warm_chain.hpp"
+#include "tv/warm_chains.hpp"
 
 namespace graphtv::tests {
 namespace {
@@ -160,36 +160,61 @@ void hulls_meet_at_the_end() {
     }
 }
 
+// Lanes of several chains each, of which a signal is followed through changes small and large.
+template <std::size_t lanes>
 void warm_chains_are_optimal() {
     Random random(3);
     for (int trial = 0; trial < 60; ++trial) {
-        const auto n = at(integer(random, 1, trial % 10 == 0 ? 3'000 : 80));
+        const auto n = at(integer(random, 1, trial % 10 == 0 ? 3'000 / int(lanes) : 80));
         const auto kind = all_signals[at(trial) % all_signals.size()];
         const auto weight_kind = all_weights[random() % all_weights.size()];
-        auto f = signal(kind, n, random);
-        const auto w = weights(weight_kind, n - 1, random);
-        std::vector<Edge> edges;
-        for (Vertex i = 0; i + 1 < static_cast<Vertex>(n); ++i) edges.push_back({i, i + 1});
-        std::vector<double> u(n), p(n - 1);
-        std::vector<std::int32_t> ends(n);
-        std::int32_t count = 0;
+        const bool has_one_weight = trial % 4 == 0;
+        std::vector<double> f(n * lanes), w(n * lanes), u(n * lanes);
+        std::vector<std::int8_t> jumps(n * lanes);
+        const auto draw = [&](Signal what) {
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                const auto values = signal(what, n, random);
+                for (std::size_t k = 0; k < n; ++k) f[k * lanes + lane] = values[k];
+            }
+        };
+        draw(kind);
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            const auto values = weights(weight_kind, n, random);
+            for (std::size_t k = 0; k < n; ++k) {
+                const bool ends = !has_one_weight && random() % 20 == 0;
+                w[k * lanes + lane] = ends ? 0.0 : values[k];
+                jumps[k * lanes + lane] = ends;
+            }
+        }
         WarmChainWorkspace workspace;
+        workspace.reserve(n, lanes);
         for (int iteration = 0; iteration < 25; ++iteration) {
-            const auto chain_weights = ChainWeights::of(w);
-            tv_chain_warm(f, chain_weights, u, {ends, count}, workspace);
-            tv_chain_dual(f, chain_weights, u, p);
-            check_optimal({{static_cast<Vertex>(n), edges}, w, f, {}}, u, p,
-                          describe(trial, n, iteration, int(weight_kind)));
-            if (count > 0) check(std::abs(ends[at(count) - 1]) == static_cast<int>(n));
-            for (std::int32_t i = 1; i < count; ++i)
-                check(std::abs(ends[at(i)]) > std::abs(ends[at(i) - 1]));
+            tv_chains_warm<lanes>({n, f.data(), w.data(), has_one_weight, u.data(), jumps.data()},
+                                  iteration > 0, workspace);
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                std::vector<Edge> edges;
+                std::vector<double> f_here(n), w_here(n - 1), u_here(n), p(n - 1);
+                for (std::size_t k = 0; k < n; ++k) {
+                    f_here[k] = f[k * lanes + lane];
+                    u_here[k] = u[k * lanes + lane];
+                    if (k + 1 == n) break;
+                    w_here[k] = has_one_weight ? w[0] : w[k * lanes + lane];
+                    edges.push_back({static_cast<Vertex>(k), static_cast<Vertex>(k + 1)});
+                    const int jump = jumps[k * lanes + lane];
+                    const double drop = u_here[k] - u[(k + 1) * lanes + lane];
+                    check(w_here[k] == 0.0 || jump == (drop > 0.0) - (drop < 0.0) || drop == 0.0);
+                }
+                tv_chain_dual(f_here, ChainWeights::of(w_here), u_here, p);
+                check_optimal({{static_cast<Vertex>(n), edges}, w_here, f_here, {}}, u_here, p,
+                              describe(trial, n, iteration, int(weight_kind)));
+            }
             // A small change everywhere, a large one somewhere, the negative, or another signal.
             const double change = std::pow(10.0, -static_cast<double>(iteration % 6));
             for (double& value : f) value += change * 0.1 * noise(random);
-            if (iteration % 5 == 0) f[random() % n] += 10.0 * noise(random);
+            if (iteration % 5 == 0) f[random() % f.size()] += 10.0 * noise(random);
             if (iteration % 7 == 6)
                 for (double& value : f) value = -value;
-            if (iteration % 11 == 10) f = signal(Signal::ties, n, random);
+            if (iteration % 11 == 10) draw(Signal::ties);
         }
     }
 }
@@ -375,7 +400,8 @@ int main() {
         all_small_integer_chains();
         jumps_of_rounding_are_no_jumps();
         hulls_meet_at_the_end();
-        warm_chains_are_optimal();
+        warm_chains_are_optimal<1>();
+        warm_chains_are_optimal<graphtv::chain_lanes>();
         trees_are_optimal();
         huber_trees_are_optimal();
         huber_settles_where_rounding_decides_the_zones();

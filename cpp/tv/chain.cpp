@@ -52,8 +52,12 @@ double sum(const double* first, const double* last) {
 }
 
 double range(std::span<const double> values) {
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    return *high - *low;
+    double low = values[0], high = low;  // std::minmax_element would branch
+    for (const double value : values) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    return high - low;
 }
 
 // Range of a few values, spread by the golden ratio so that no period escapes them.
@@ -168,9 +172,9 @@ class ChainScan {
         void solve() {
             // A bend may waste this many scanned vertices per finished one before the hull takes
             // over; the hull keeps going for a stretch and hands back when its blocks are short.
-            constexpr Index exchange = 3, allowance = 64, savings = 1024;
+            constexpr Index exchange = 3, allowance = 64, savings = 1024, short_chain = 32;
             Index balance = 0, longest = 0;
-            if (is_smooth(0)) hull();
+            if (n > short_chain && is_smooth(0)) hull();
             while (anchor < n) {
                 const Index start = anchor;
                 const Index scanned = scan();

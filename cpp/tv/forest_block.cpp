@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parallel/watch.hpp"
 #include "tv/flow.hpp"
 
 namespace graphtv {
@@ -36,16 +37,25 @@ std::size_t bytes(const std::vector<T>& values) {
 }
 std::size_t bytes(const std::vector<bool>& values) { return values.capacity() / 8; }
 
+void solve_panel(const ChainPanel& panel, std::size_t lanes, bool has_solution,
+                 WarmChainWorkspace& workspace) {
+    if (lanes == 1) {
+        tv_chains_warm<1>(panel, has_solution, workspace);
+    } else {
+        tv_chains_warm<chain_lanes>(panel, has_solution, workspace);
+    }
+}
+
 }  // namespace
 
 ForestMemory::ForestMemory(const ForestBlock& forest) {
     if (!forest.is_linear()) return;
-    const auto begin = forest.tree_begin();
-    piece_ends.resize(at(begin.back()));
-    piece_counts.resize(begin.size() - 1);
+    jumps.resize(forest.n_jumps_);
+    is_solved.resize(at(forest.n_shards()));
+    for (const auto& strip : forest.strips_) forest.mark_ends(strip, jumps.data() + strip.memory);
 }
 
-std::size_t ForestMemory::n_bytes() const { return bytes(piece_ends) + bytes(piece_counts); }
+std::size_t ForestMemory::n_bytes() const { return bytes(jumps) + bytes(is_solved); }
 
 void ForestWorkspace::reserve(const ForestBlock& forest, int n_workers) {
     if (workers_.size() < at(n_workers)) workers_.resize(at(n_workers));
@@ -57,7 +67,10 @@ void ForestWorkspace::reserve(const ForestBlock& forest, int n_workers) {
         if (forest.is_linear()) {
             worker.z.reserve(forest.largest_bundle_);
             worker.u.reserve(forest.largest_bundle_);
-            worker.chain.reserve(forest.largest_tree_);
+            if (!forest.has_one_weight())
+                worker.weights.reserve(chain_lanes * forest.longest_panel_);
+            worker.chain.reserve(forest.longest_lane_, 1);
+            worker.chain.reserve(forest.longest_panel_, chain_lanes);
         } else if (forest.delta_ == 0.0) {
             worker.tree.reserve(forest.largest_tree_);
         } else {
@@ -69,8 +82,8 @@ void ForestWorkspace::reserve(const ForestBlock& forest, int n_workers) {
 std::size_t ForestWorkspace::n_bytes() const {
     std::size_t total = z_.n_bytes() + u_.n_bytes();
     for (const auto& worker : workers_)
-        total += worker.z.n_bytes() + worker.u.n_bytes() + worker.chain.n_bytes() +
-                 worker.tree.n_bytes() + worker.huber.n_bytes();
+        total += worker.z.n_bytes() + worker.u.n_bytes() + worker.weights.n_bytes() +
+                 worker.chain.n_bytes() + worker.tree.n_bytes() + worker.huber.n_bytes();
     return total;
 }
 
@@ -94,6 +107,7 @@ ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_we
         if (!vertex_weights.empty())
             for (const Vertex v : trees->vertex) vertex_weights_.push_back(vertex_weights[at(v)]);
     }
+    Watched::look();
     if (is_linear()) {
         largest_weight_.reserve(at(n_trees));
         for (Vertex c = 0; c < n_trees; ++c)
@@ -101,6 +115,7 @@ ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_we
     }
     if (is_lattice()) make_bundles();
     make_shards();
+    if (is_linear() && !is_lattice()) make_strips();
 }
 
 void ForestBlock::rename_edges(std::span<const EdgeIndex> numbers) {
@@ -124,8 +139,9 @@ std::span<const Vertex> ForestBlock::vertices() const {
     return {};
 }
 
-// Neighbouring chains of one length go together, eight at least to fill cache lines, and as many as
-// fit into a shard.
+// Neighbouring chains of one length go together: rows as many as there are lanes, columns eight at
+// least to fill cache lines, and more while the cache holds them, since their vertices tend to fall
+// into the same few sets of it.
 void ForestBlock::make_bundles() {
     const auto begin = tree_begin();
     const auto n_chains = static_cast<Vertex>(begin.size() - 1);
@@ -133,15 +149,59 @@ void ForestBlock::make_bundles() {
     const auto& starts = std::get<LatticeForest>(layout_).chain_start;
     const auto start = [&](Vertex c) { return starts[at(c)]; };
     for (Vertex first = 0, c = 0; c < n_chains; ++c) {
-        const Vertex most = std::max(Vertex{8}, vertices_per_shard / length(first));
-        const bool goes_on = c + 1 < n_chains && start(c + 1) == start(c) + 1 &&
+        const Vertex pitch = first + 1 < n_chains ? start(first + 1) - start(first) : 0;
+        const Vertex most = pitch == 1 ? std::max(8, 2 * vertices_per_shard / length(first) / 8 * 8)
+                                       : Vertex{chain_lanes};
+        const bool goes_on = c + 1 < n_chains && start(c + 1) == start(c) + pitch &&
                              length(c + 1) == length(first) && c + 1 - first < most;
         if (goes_on) continue;
-        bundles_.push_back({first, c + 1});
-        largest_bundle_ =
-            std::max(largest_bundle_, at(c + 1 - first) * (at(length(first)) + bundle_padding));
+        const auto width = at(c + 1 - first);
+        const auto lanes = width == 1 ? 1 : chain_lanes;
+        bundles_.push_back({first, c + 1, width == 1 ? 0 : pitch, n_jumps_, lanes});
+        for (std::size_t i = 0; i < width; i += lanes) add_panel(at(length(first)), lanes);
+        largest_bundle_ = std::max(largest_bundle_, n_jumps_ - bundles_.back().memory);
         first = c + 1;
     }
+}
+
+void ForestBlock::add_panel(std::size_t length, std::size_t lanes) {
+    n_jumps_ += lanes * length;
+    auto& longest = lanes == 1 ? longest_lane_ : longest_panel_;
+    longest = std::max(longest, length);
+}
+
+// Lanes of about the same length, cut between chains. Where a chain is too long for that, all are
+// one lane.
+void ForestBlock::make_strips() {
+    const auto begin = tree_begin();
+    strips_.reserve(shards_.size());
+    for (const Shard& shard : shards_) {
+        const Vertex from = begin[at(shard.first)], to = begin[at(shard.last)];
+        Strip strip{{}, 0, n_jumps_, chain_lanes};
+        Vertex chain = shard.first;
+        for (std::size_t l = 0; l <= chain_lanes; ++l) {
+            const Vertex goal = from + (to - from) * static_cast<Vertex>(l) / Vertex{chain_lanes};
+            while (begin[at(chain)] < goal) ++chain;
+            strip.begin[l] = begin[at(chain)];
+            if (l > 0)
+                strip.length = std::max(strip.length, at(strip.begin[l] - strip.begin[l - 1]));
+        }
+        if (chain_lanes * strip.length > at(to - from) * 3 / 2) {
+            strip.lanes = 1;
+            strip.length = at(to - from);
+        }
+        add_panel(strip.length, strip.lanes);
+        largest_bundle_ = std::max(largest_bundle_, strip.lanes * strip.length);
+        strips_.push_back(strip);
+    }
+}
+
+// What is beyond the end of a lane are chains of one vertex.
+void ForestBlock::mark_ends(const Strip& strip, std::int8_t* jumps) const {
+    const auto& weight = std::get<ChainForest>(layout_).weight;
+    std::fill_n(jumps, strip.lanes * strip.length, std::int8_t{1});
+    visit_strip(strip, strip.lanes,
+                [&](std::size_t place, std::size_t i) { jumps[place] = weight[i] == 0.0; });
 }
 
 void ForestBlock::make_shards() {
@@ -152,10 +212,8 @@ void ForestBlock::make_shards() {
         return at(number) < bundles_.size() ? begin[at(bundles_[at(number)].first)] : begin.back();
     };
     for (Vertex first = 0, t = 0; t < n; ++t) {
-        const Vertex size = position(t + 1) - position(first);
-        if (size < vertices_per_shard && t + 1 < n) continue;
+        if (position(t + 1) - position(first) < vertices_per_shard && t + 1 < n) continue;
         shards_.push_back({first, t + 1});
-        if (!is_lattice()) largest_bundle_ = std::max(largest_bundle_, at(size));
         first = t + 1;
     }
 }
@@ -174,11 +232,31 @@ ChainWeights ForestBlock::chain_weights(Vertex chain) const {
     return {weights_of(chain), largest_weight_[at(chain)]};
 }
 
-// edge(place, next place, number, weight, is_tail) along every chain, places being slots.
+// The slots of a shard, of trees.
+std::pair<std::size_t, std::size_t> ForestBlock::slots_of(int shard) const {
+    const auto [first, last] = shards_[at(shard)];
+    return {at(tree_begin()[at(first)]), at(tree_begin()[at(last)])};
+}
+
+ForestBlock::Shard ForestBlock::trees_of(int shard) const {
+    const auto [first, last] = shards_[at(shard)];
+    return is_lattice() ? Shard{bundles_[at(first)].first, bundles_[at(last) - 1].last}
+                        : Shard{first, last};
+}
+
 template <class Body>
-void ForestBlock::for_each_chain_edge(const Body& body) const {
+void ForestBlock::for_each_shard(int n_threads, const Body& body) const {
+    parallel_for(n_shards(), n_threads, [&](int shard, int) {
+        Watched::look();
+        body(shard);
+    });
+}
+
+// edge(place, next place, number, weight, is_tail) along the chains, places being slots.
+template <class Body>
+void ForestBlock::for_each_chain_edge(Shard chains_here, const Body& body) const {
     const auto begin = tree_begin();
-    for (Vertex c = 0; at(c) + 1 < begin.size(); ++c) {
+    for (Vertex c = chains_here.first; c < chains_here.last; ++c) {
         const ChainWeights weights = chain_weights(c);
         const auto first = at(begin[at(c)]), length = at(begin[at(c) + 1]) - first;
         if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) {
@@ -195,16 +273,52 @@ void ForestBlock::for_each_chain_edge(const Body& body) const {
     }
 }
 
-void ForestBlock::solve_chain(Vertex chain, std::span<const double> z, std::span<double> u,
-                              ForestMemory* memory, WarmChainWorkspace& workspace) const {
-    if (memory) {
-        const auto begin = at(tree_begin()[at(chain)]);
-        tv_chain_warm(
-            z, chain_weights(chain), u,
-            {{memory->piece_ends.data() + begin, z.size()}, memory->piece_counts[at(chain)]},
-            workspace);
-    } else {
-        tv_chain(z, chain_weights(chain), u, workspace.cold());
+void ForestBlock::solve_bundle(const Bundle& bundle, std::int8_t* jumps, bool has_solution,
+                               ForestWorkspace::Worker& worker) const {
+    const auto begin = tree_begin();
+    const auto first = at(bundle.first), width = at(bundle.last) - first;
+    const auto length = at(begin[first + 1] - begin[first]), lanes = bundle.lanes;
+    const double* weight = std::get<LatticeForest>(layout_).weight.data();
+    for (std::size_t c = 0; c < width; c += lanes) {
+        double *z = worker.z.data() + c * length, *w = worker.weights.data();
+        for (std::size_t lane = width - c; lane < lanes; ++lane)  // chains that are not there
+            for (std::size_t k = 0; k < length; ++k) z[k * lanes + lane] = 0.0;
+        for (std::size_t lane = 0; lane < lanes && lanes > 1 && !has_one_weight(); ++lane)
+            for (std::size_t k = 0; k < length; ++k)
+                w[k * lanes + lane] =
+                    lane < width - c ? weight[at(begin[first + c + lane]) + k] : 0.0;
+        const double* panel_weights = has_one_weight() ? weight
+                                      : lanes == 1     ? weight + begin[first]
+                                                       : w;
+        solve_panel({length, z, panel_weights, has_one_weight(), worker.u.data() + c * length,
+                     jumps + c * length},
+                    lanes, has_solution, worker.chain);
+    }
+}
+
+void ForestBlock::solve_strip(const Strip& strip, std::int8_t* jumps, bool has_solution,
+                              ForestWorkspace::Worker& worker) const {
+    const auto& weight = std::get<ChainForest>(layout_).weight;
+    double *z = worker.z.data(), *w = worker.weights.data();
+    for (std::size_t l = 0; strip.lanes > 1 && l < strip.lanes; ++l)
+        for (auto k = at(strip.begin[l + 1] - strip.begin[l]); k < strip.length; ++k)
+            z[k * strip.lanes + l] = w[k * strip.lanes + l] = 0.0;
+    if (strip.lanes > 1)
+        visit_strip(strip, strip.lanes,
+                    [&](std::size_t place, std::size_t i) { w[place] = weight[i]; });
+    solve_panel({strip.length, z, strip.lanes == 1 ? weight.data() + strip.begin[0] : w, false,
+                 worker.u.data(), jumps},
+                strip.lanes, has_solution, worker.chain);
+}
+
+// Chain after chain in scratch memory.
+void ForestBlock::solve_cold(Vertex first, Vertex last, ForestWorkspace::Worker& worker) const {
+    const auto begin = tree_begin();
+    for (Vertex t = first; t < last; ++t) {
+        const auto i = at(begin[at(t)] - begin[at(first)]);
+        const auto length = at(begin[at(t) + 1] - begin[at(t)]);
+        tv_chain({worker.z.data() + i, length}, chain_weights(t), {worker.u.data() + i, length},
+                 worker.chain.cold());
     }
 }
 
@@ -218,64 +332,72 @@ void ForestBlock::solve_tree(Vertex t, std::span<const double> z, std::span<doub
     }
 }
 
-void ForestBlock::adjoint(std::span<const double> p, std::span<double> q) const {
+void ForestBlock::adjoint(std::span<const double> p, std::span<double> q, int n_threads) const {
     std::fill(q.begin(), q.end(), 0.0);
-    if (is_linear()) {
-        for_each_chain_edge([&](std::size_t, std::size_t here, std::size_t next, EdgeIndex e,
-                                double weight, bool is_tail) {
-            const double flow = is_tail ? weight * p[at(e)] : -weight * p[at(e)];
-            q[here] += flow;
-            q[next] -= flow;
-        });
-        return;
-    }
-    const auto& trees = std::get<RootedForest>(layout_);
-    for (std::size_t i = 0; i < n_slots_; ++i) {
-        if (trees.parent[i] == RootedForest::no_parent) continue;
-        const double along = trees.weight[i] * p[at(trees.edge[i])];
-        const double flow = trees.is_tail[i] ? along : -along;
-        q[i] += flow;
-        q[at(trees.parent[i])] -= flow;
-    }
+    for_each_shard(n_threads, [&](int shard) {
+        if (is_linear()) {
+            for_each_chain_edge(trees_of(shard),
+                                [&](std::size_t, std::size_t here, std::size_t next, EdgeIndex e,
+                                    double weight, bool is_tail) {
+                                    const double along = weight * p[at(e)];
+                                    const double flow = is_tail ? along : -along;
+                                    q[here] += flow;
+                                    q[next] -= flow;
+                                });
+            return;
+        }
+        const auto& trees = std::get<RootedForest>(layout_);
+        const auto [from, to] = slots_of(shard);
+        for (std::size_t i = from; i < to; ++i) {
+            if (trees.parent[i] == RootedForest::no_parent) continue;
+            const double along = trees.weight[i] * p[at(trees.edge[i])];
+            const double flow = trees.is_tail[i] ? along : -along;
+            q[i] += flow;
+            q[at(trees.parent[i])] -= flow;
+        }
+    });
 }
 
-void ForestBlock::recover(std::span<double> q, std::span<double> p) const {
+void ForestBlock::recover(std::span<double> q, std::span<double> p, int n_threads) const {
     const auto dual = [](double flow, double weight, bool is_tail) {
         const double along = weight > 0.0 ? std::clamp(flow / weight, -1.0, 1.0) : 0.0;
         return is_tail ? along : -along;
     };
     const auto* lattice = std::get_if<LatticeForest>(&layout_);
-    if (lattice != nullptr && lattice->weight.size() == 1) {
-        // All chains side by side, in the order of memory.
-        const double weight = lattice->weight[0];
-        const std::size_t step = at(lattice->stride);
-        const auto joins = [&](std::size_t v) {
-            return lattice->edge[v] != LatticeForest::no_edge;
-        };
-        for (std::size_t v = 0; v < n_slots_; ++v) {
-            if (!joins(v)) continue;
-            const double before = v >= step && joins(v - step) ? q[v - step] : 0.0;
-            q[v] = std::clamp(before + q[v], -weight, weight);
-            p[at(lattice->edge[v])] = dual(q[v], weight, lattice->is_tail[v]);
+    for_each_shard(n_threads, [&](int shard) {
+        if (lattice != nullptr && lattice->weight.size() == 1) {
+            // The chains of a bundle side by side, in the order of memory.
+            const double weight = lattice->weight[0];
+            const std::size_t step = at(lattice->stride);
+            const auto joins = [&](std::size_t v) {
+                return lattice->edge[v] != LatticeForest::no_edge;
+            };
+            const auto visit = [&](std::size_t, std::size_t v) {
+                if (!joins(v)) return;
+                const double before = v >= step && joins(v - step) ? q[v - step] : 0.0;
+                q[v] = std::clamp(before + q[v], -weight, weight);
+                p[at(lattice->edge[v])] = dual(q[v], weight, lattice->is_tail[v]);
+            };
+            for (Vertex b = shards_[at(shard)].first; b < shards_[at(shard)].last; ++b)
+                visit_bundle(bundles_[at(b)], bundles_[at(b)].lanes, visit);
+        } else if (is_linear()) {
+            double flow = 0.0;
+            for_each_chain_edge(trees_of(shard), [&](std::size_t k, std::size_t here, std::size_t,
+                                                     EdgeIndex e, double weight, bool is_tail) {
+                flow = std::clamp((k == 0 ? 0.0 : flow) + q[here], -weight, weight);
+                p[at(e)] = dual(flow, weight, is_tail);
+            });
+        } else {
+            const auto& trees = std::get<RootedForest>(layout_);
+            const auto [from, to] = slots_of(shard);
+            for (std::size_t i = from; i < to; ++i) {
+                if (trees.parent[i] == RootedForest::no_parent) continue;
+                const double flow = std::clamp(q[i], -trees.weight[i], trees.weight[i]);
+                q[at(trees.parent[i])] += flow;
+                p[at(trees.edge[i])] = dual(flow, trees.weight[i], trees.is_tail[i]);
+            }
         }
-        return;
-    }
-    if (is_linear()) {
-        double flow = 0.0;
-        for_each_chain_edge([&](std::size_t k, std::size_t here, std::size_t, EdgeIndex e,
-                                double weight, bool is_tail) {
-            flow = std::clamp((k == 0 ? 0.0 : flow) + q[here], -weight, weight);
-            p[at(e)] = dual(flow, weight, is_tail);
-        });
-        return;
-    }
-    const auto& trees = std::get<RootedForest>(layout_);
-    for (std::size_t i = 0; i < n_slots_; ++i) {
-        if (trees.parent[i] == RootedForest::no_parent) continue;
-        const double flow = std::clamp(q[i], -trees.weight[i], trees.weight[i]);
-        q[at(trees.parent[i])] += flow;
-        p[at(trees.edge[i])] = dual(flow, trees.weight[i], trees.is_tail[i]);
-    }
+    });
 }
 
 void ForestBlock::refine(std::span<const double> f, std::span<double> u) const {
@@ -299,8 +421,9 @@ void ForestBlock::dual(std::span<const double> f, std::span<const double> u,
             return is_lattice() ? slot : at(vertex[slot]);
         };
         double flow = 0.0;
-        for_each_chain_edge([&](std::size_t k, std::size_t here, std::size_t next, EdgeIndex e,
-                                double weight, bool is_tail) {
+        const Shard all{0, static_cast<Vertex>(tree_begin().size() - 1)};
+        for_each_chain_edge(all, [&](std::size_t k, std::size_t here, std::size_t next, EdgeIndex e,
+                                     double weight, bool is_tail) {
             const auto i = vertex_at(here), j = vertex_at(next);
             flow = bounded_flow((k == 0 ? 0.0 : flow) + (f[i] - u[i]), weight, u[i], u[j]);
             const double along = weight > 0.0 ? std::clamp(flow / weight, -1.0, 1.0) : 0.0;
@@ -322,8 +445,8 @@ void ForestBlock::dual(std::span<const double> f, std::span<const double> u,
 }
 
 std::size_t ForestBlock::n_bytes() const {
-    std::size_t total =
-        bytes(vertex_weights_) + bytes(largest_weight_) + bytes(bundles_) + bytes(shards_);
+    std::size_t total = bytes(vertex_weights_) + bytes(largest_weight_) + bytes(bundles_) +
+                        bytes(strips_) + bytes(shards_);
     if (const auto* chains = std::get_if<ChainForest>(&layout_)) {
         total += bytes(chains->vertex) + bytes(chains->chain_begin);
     } else if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) {

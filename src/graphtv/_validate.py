@@ -161,3 +161,33 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} must be an array: {error}") from None
     return array
+
+
+def as_capacities(
+    values: Any, name: str, shape: tuple[int, ...], *, infinite: bool = False
+) -> NDArray[Any]:
+    """Return `values`, a number or an array of this shape, as nonnegative int64 or float64.
+
+    Integers stay integers, to the last digit; they must be below 2⁶³. Infinity is allowed where
+    `infinite` says so.
+    """
+    array = as_array(values, name)
+    if array.dtype.kind not in "buif":
+        raise ValueError(
+            f"{name} must hold integers below 2⁶³ or real numbers, got dtype {array.dtype}"
+        )
+    if array.ndim != 0 and array.shape != shape:
+        raise ValueError(f"{name} must be a number or have shape {shape}, got shape {array.shape}")
+    bad = array < 0
+    if array.dtype.kind == "f":
+        bad |= np.isnan(array) if infinite else ~np.isfinite(array)
+    elif array.dtype == np.uint64:
+        bad |= array > np.uint64(2**63 - 1)
+    if bad.any():
+        where = first_index(bad)
+        wanted = "nonnegative" if infinite else "nonnegative and finite"
+        if array.dtype.kind != "f":
+            wanted = "nonnegative and below 2⁶³"
+        raise ValueError(f"{name} must be {wanted}, got {array[where]} at {describe(where)}")
+    kind = np.float64 if array.dtype.kind == "f" else np.int64
+    return np.array(np.broadcast_to(array, shape), dtype=kind)

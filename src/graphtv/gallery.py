@@ -6,7 +6,6 @@ Whatever is random here is a function of the arguments, `seed` among them, alone
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import Delaunay
 
-from graphtv._validate import INDEX_LIMIT, Floats, Indices, as_count, as_real, as_shape
+from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_real, as_shape
+from graphtv.flow_network import FlowNetwork
 from graphtv.graph import Graph
 from graphtv.grid import grid_graph
 
@@ -33,6 +33,10 @@ __all__ = [
     "three_moons",
     "washington_rlg",
 ]
+
+
+FlowInstance = FlowNetwork
+"""The name that the networks of the generators had first."""
 
 
 def path_graph(n_vertices: int, weights: Any = 1.0) -> Graph:
@@ -131,66 +135,7 @@ def delaunay_graph(n_vertices: int, n_edges: int, seed: int = 0) -> tuple[Graph,
     return Graph(n, edges[kept]), points
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FlowInstance:
-    """A directed network with capacities, of which a minimum cut is asked.
-
-    Attributes
-    ----------
-    n_vertices : int
-        Number of vertices, terminals included.
-    source, sink : int
-        The terminals.
-    arcs : ndarray of int32, shape (n_arcs, 2)
-        Tail and head of each arc.
-    capacities : ndarray of float64, shape (n_arcs,)
-        Capacity of each arc.
-    """
-
-    n_vertices: int
-    source: int
-    sink: int
-    arcs: Indices
-    capacities: Floats
-
-    def __repr__(self) -> str:
-        return f"FlowInstance({self.n_vertices} vertices, {len(self.arcs)} arcs)"
-
-    def rof(self) -> tuple[Graph, Floats]:
-        """Return the graph and the signal whose total variation denoising yields the minimum cut.
-
-        With x the indicator of the source side, arcs of capacities c from i to j and c' back cost
-        (c + c')/2 |x_i - x_j| + (c - c')/2 (x_i - x_j). The first part is an edge weight, the
-        second belongs to the unary terms, where an arc from the source to i adds -c and one from i
-        to the sink adds c. The signal is f = -unary; then {u > 0} is the source side of a minimum
-        cut, where u minimises ½‖u - f‖² plus the total variation.
-
-        Returns
-        -------
-        graph : Graph
-            The vertices other than the terminals, in their order, without those that have no edge
-            (their side is the sign of their unary).
-        signal : ndarray, shape (graph.n_vertices,)
-            The data f.
-        """
-        tails, heads = self.arcs.T
-        n = self.n_vertices
-        from_source = (tails == self.source) & (heads != self.sink)
-        to_sink = (heads == self.sink) & (tails != self.source)
-        inner = ~np.isin(self.arcs, [self.source, self.sink]).any(axis=1)
-        half = 0.5 * self.capacities[inner]
-        signal = np.zeros(n)
-        np.add.at(signal, heads[from_source], self.capacities[from_source])
-        np.add.at(signal, tails[to_sink], -self.capacities[to_sink])
-        np.add.at(signal, tails[inner], -half)
-        np.add.at(signal, heads[inner], half)
-        graph = Graph(n, self.arcs[inner], half)
-        kept = np.unique(graph.edges)
-        edges = np.searchsorted(kept, graph.edges)
-        return Graph(len(kept), edges, graph.weights), signal[kept]
-
-
-def genrmf(a: int, b: int, c1: int = 1, c2: int = 10_000, seed: int = 0) -> FlowInstance:
+def genrmf(a: int, b: int, c1: int = 1, c2: int = 10_000, seed: int = 0) -> FlowNetwork:
     """Return an RMF network: b frames of a × a vertices.
 
     Neighbours in a frame are joined both ways with capacity c2·a². The vertices of a frame are
@@ -215,16 +160,16 @@ def genrmf(a: int, b: int, c1: int = 1, c2: int = 10_000, seed: int = 0) -> Flow
     vertices = np.arange(n, dtype=np.int32).reshape(frames, area)
     onward = np.stack([vertices[:-1], rng.permuted(vertices[1:], axis=1)], axis=2).reshape(-1, 2)
     capacities = rng.integers(low, high, len(onward), endpoint=True)
-    return FlowInstance(
+    return FlowNetwork(
         n_vertices=n,
         source=0,
         sink=n - 1,
         arcs=np.concatenate([within, onward]),
-        capacities=np.concatenate([np.full(len(within), float(high * area)), capacities]),
+        capacities=np.concatenate([np.full(len(within), high * area), capacities]),
     )
 
 
-def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 0) -> FlowInstance:
+def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 0) -> FlowNetwork:
     """Return a random level graph of the Washington generator.
 
     Every vertex has arcs to three distinct random vertices of the next column, with capacities
@@ -252,7 +197,7 @@ def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 
     next_column = np.repeat(vertices[1:, 0], r)[:, None]
     heads = (next_column + np.stack([first, second, third], axis=1)).ravel()
     source, sink = np.full(r, inner), np.full(r, inner + 1)
-    return FlowInstance(
+    return FlowNetwork(
         n_vertices=inner + 2,
         source=inner,
         sink=inner + 1,
@@ -265,9 +210,9 @@ def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 
         ).astype(np.int32),
         capacities=np.concatenate(
             [
-                np.full(r, 3.0 * largest),
+                np.full(r, 3 * largest),
                 rng.integers(1, largest, len(tails), endpoint=True),
-                np.full(r, 3.0 * largest),
+                np.full(r, 3 * largest),
             ]
         ),
     )

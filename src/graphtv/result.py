@@ -127,7 +127,7 @@ class Result:
             "" if self.error_bound is None else f"\n  error      ‖u - u*‖ ≤ {self.error_bound:.3g}"
         )
         return (
-            f"Result: {self.status}, relative gap {self.relative_gap:.3g}\n"
+            f"{type(self).__name__}: {self.status}, relative gap {self.relative_gap:.3g}\n"
             f"  primal     {self.primal:.12g}\n"
             f"  dual       {self.dual:.12g}{bound}\n"
             f"  method     {self.method}, preconditioner {self.preconditioner}: {self.reason}\n"

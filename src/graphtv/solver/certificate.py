@@ -22,6 +22,10 @@ WITHIN = 1e3
 """A polish is worth its price when the gap is at most so many times the tolerance."""
 
 
+CHUNK = 1 << 18
+"""Edges to look at in one go."""
+
+
 class Certificate(NamedTuple):
     """A primal and a dual point, as the core's flat arrays, and what they prove."""
 
@@ -50,6 +54,17 @@ def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certifica
     return Certificate(u, p, problem._primal(u, n_threads), problem._dual(p, n_threads))
 
 
+def certify_in_time(
+    problem: Problem, u: Floats, p: Floats, n_threads: int, watch: _core.Watch
+) -> Certificate | None:
+    """Do the same unless the watch expires on the way."""
+    try:
+        with watch:
+            return certify(problem, u, p, n_threads)
+    except _core.Expired:
+        return None
+
+
 def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> Certificate | None:
     """Return the best constants with p = 0, if they fit the data so well that the minimum is 0.
 
@@ -58,8 +73,11 @@ def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> C
     data, graph, term = problem.data, problem.graph, problem.term
     if not isinstance(data, SquaredLoss | AbsoluteLoss | HuberLoss):
         return None
-    for edges in (graph.edges[:100], graph.edges):  # as a rule the first few tell
-        tail, head = edges.T
+    first = 0
+    while first < graph.n_edges and not watch.expired:  # as a rule the first few tell
+        last = 100 if first == 0 else first + CHUNK
+        tail, head = graph.edges[first:last].T
+        first = last
         there = (data.weights[tail] > 0) & (data.weights[head] > 0)
         if (there & (data.signal[tail] != data.signal[head])).any():
             return None
@@ -67,8 +85,8 @@ def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> C
     u, p = (np.zeros(math.prod(shape)) for shape in (problem.shape, problem.dual_shape))
     if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, watch):
         return None
-    found = certify(problem, u, p, n_threads)
-    return found if found.gap == 0.0 else None
+    found = certify_in_time(problem, u, p, n_threads, watch)
+    return found if found is not None and found.gap == 0.0 else None
 
 
 class Polish:
@@ -110,7 +128,9 @@ class Polish:
         u = np.empty(term.n_vertices * term.n_channels)
         if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, self._watch):
             return None
-        polished = certify(self._problem, u, p, self._n_threads)
+        polished = certify_in_time(self._problem, u, p, self._n_threads, self._watch)
+        if polished is None:
+            return None
         self._cost = time.perf_counter() - start
         is_better = polished.relative_gap < relative_gap
         self._next = max(

@@ -131,9 +131,9 @@ class Descent:
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
-        p = np.zeros((len(self._channels), self._m))
+        p = np.empty((len(self._channels), self._m))
         for row, channel in zip(p, self._channels, strict=True):
-            channel.dual(row)
+            channel.dual(row, self._n_threads)
         return p.reshape(-1)
 
 
@@ -149,7 +149,7 @@ def _channels(
     assert isinstance(data, SquaredLoss)
     shape = (problem.term.n_channels, graph.n_vertices)
     signals = to_core(data.signal).reshape(shape)
-    weights = to_core(data.weights).reshape(shape)
+    weights = data.weights.reshape(shape[::-1]).T  # no copy of what may be one number
     least = LEAST_WEIGHT * max(float(weights.max(initial=0.0)), np.finfo(float).tiny)
     made: list[ChannelDescent] = []
     scales: list[float] = []

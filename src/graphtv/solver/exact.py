@@ -143,7 +143,11 @@ class Exact:
         The start rests meanwhile, and goes on from p if they were in vain: its memory and theirs
         are never taken at once.
         """
-        point = self.primal_point(), self.dual_point()
+        try:
+            with self._watch:
+                point = self.primal_point(), self.dual_point()
+        except _core.Expired:
+            return
         self._start.rest()
         ends = self._flow_from(*point)
         if "exhausted" in ends:

@@ -26,7 +26,8 @@ def make_engine(
 ) -> Engine:
     """Return the engine of a plan, at its start; an idle one when the watch expires before."""
     try:
-        return _make(problem, plan, tolerance, watch, n_threads, warm)
+        with watch:
+            return _make(problem, plan, tolerance, watch, n_threads, warm)
     except _core.Expired:
         return Idle(problem)
 

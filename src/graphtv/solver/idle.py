@@ -1,20 +1,46 @@
-"""What is known without any work: the answer of a run that ended before it had begun."""
+"""What is known without a pass over the edges: the answer of a run that ended too soon."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.problem import Problem
-from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss
+from graphtv.solver.certificate import Certificate, certify
+from graphtv.terms import EntropicSimplex
 from graphtv.terms._arrays import to_core
 
-LONG_STEP = 1e300
-"""A proximal step of next to infinite length ends in the minimiser."""
+SAMPLE = 1 << 12
+"""Vertices that are asked for the constant."""
+
+
+def without_work(problem: Problem, n_threads: int) -> Certificate:
+    """Return constants with p = 0 and what they prove, which takes no edges: Ku = 0, Kᵀp = 0."""
+    idle, u = Idle(problem), _constants(problem)
+    if u is not None:
+        primal = problem.term.value(u, n_threads)
+        if math.isfinite(primal):
+            dual = 0.0 - problem.term.conjugate(np.zeros(u.size), n_threads)
+            return Certificate(u, idle.dual_point(), primal, dual)
+    return certify(problem, idle.primal_point(), idle.dual_point(), n_threads)
+
+
+def _constants(problem: Problem) -> Floats | None:
+    """Return a good constant for every channel, where there is one for all vertices."""
+    n, term = problem.graph.n_vertices, problem.term
+    if isinstance(problem.data, EntropicSimplex):
+        return np.full(n * term.n_channels, 1.0 / term.n_channels)
+    if not isinstance(term, _core.SeparableTerm) or n == 0:
+        return None
+    some = np.arange(0, n, max(1, n // SAMPLE), dtype=np.int32)
+    return np.repeat([term.minimizer(some, channel, 0.0) for channel in range(term.n_channels)], n)
 
 
 class Idle:
-    """A point near the minimiser of G, and p = 0."""
+    """The same as an engine."""
 
     iterations = 0
     sweeps = 0
@@ -42,12 +68,12 @@ class Idle:
         return self._problem._primal(self.primal_point()), self._problem._dual(self.dual_point())
 
     def primal_point(self) -> Floats:
-        """Return the minimiser of G where that is simple, else a step from 0 towards it."""
-        data = self._problem.data
-        is_simple = isinstance(data, SquaredLoss | AbsoluteLoss | HuberLoss)
-        step = LONG_STEP if is_simple else 1.0
-        return to_core(data.prox(np.zeros(self._problem.shape), step))
+        """Return constants, or else a step from 0 into the domain of G."""
+        problem, u = self._problem, _constants(self._problem)
+        if u is not None and math.isfinite(problem.term.value(u)):
+            return u
+        return to_core(problem.data.prox(np.zeros(problem.shape), 1.0))
 
     def dual_point(self) -> Floats:
         """Return p = 0."""
-        return np.zeros(int(np.prod(self._problem.dual_shape)))
+        return np.zeros(math.prod(self._problem.dual_shape))

@@ -16,7 +16,14 @@ from graphtv import _core
 from graphtv._validate import Floats, as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
-from graphtv.solver.certificate import WITHIN, Certificate, Polish, certify, without_variation
+from graphtv.solver.certificate import (
+    WITHIN,
+    Certificate,
+    Polish,
+    certify_in_time,
+    without_variation,
+)
+from graphtv.solver.closing import Closing
 from graphtv.solver.engine import Engine
 from graphtv.solver.exact import SHORTEST_CHEAP_START
 from graphtv.solver.factory import make_engine
@@ -35,12 +42,6 @@ FIRST_POLISH = 4
 
 KEEP_FROM = 500
 """Iterations from which good points are kept, since gaps of PDHG rise and fall on long runs."""
-
-CLOSING_PER_EDGE = 25e-9
-"""Seconds per edge to keep for the dual point at the end."""
-
-CLOSING = 2.0
-"""Its certificate costs so many looks at the gap."""
 
 Callback = Callable[[Info], Any]
 
@@ -125,20 +126,20 @@ def solve(
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be callable, got {callback!r}")
     log = Log(as_flag(verbose, "verbose"))
-    warm = _as_warm_start(warm_start, problem)
     watch = _core.Watch(seconds)
     limits = Limits(tolerance or EXACT_GAP, limit, watch, seconds)
-
-    _reserve(problem, watch, 0.0)
+    points = _as_warm_start(warm_start, problem)
+    closing = Closing(problem, watch, seconds, threads)
 
     with _interrupting(watch):
+        warm = None if points is None else certify_in_time(problem, *points, threads, watch)
         plan = choose(problem, method, preconditioner, tolerance, watch)
         engine = make_engine(problem, plan, limits.tolerance, watch, threads, warm)
         setup_time = time.perf_counter() - start
         log.header(**_facts(problem, plan, limits, tolerance))
         plan = plan.without_forests()  # the engine has what it needs of them
         progress = Progress(limits, time.perf_counter())
-        status, certificate = _run(problem, engine, progress, log, callback, threads, warm)
+        status, certificate = _run(problem, engine, progress, closing, log, callback, threads, warm)
 
     result = Result(
         u=from_core(certificate.u, problem.shape),
@@ -165,6 +166,7 @@ def _run(
     problem: Problem,
     engine: Engine,
     progress: Progress,
+    closing: Closing,
     log: Log,
     callback: Callback | None,
     n_threads: int,
@@ -183,22 +185,29 @@ def _run(
     while status is None:
         status = progress.ended_early(engine.iterations)
         if status is None:
-            engine.advance(progress.limits.max_iterations - engine.iterations)
+            closing.advance(engine, progress.limits.max_iterations - engine.iterations)
+        elif not closing.fits(status):
+            best = closing.fall_back(best)
+            progress.conclude(engine.iterations, engine.sweeps, best.primal, best.dual)
+            continue
         if status is not None or engine.is_final or progress.is_due(engine.iterations):
             is_news = progress.is_news(engine.iterations)
             candidate = None
             if status is not None or engine.is_final:  # what is returned need not be valued twice
-                candidate = _certify(problem, engine, n_threads)
+                candidate = closing.certify(engine)
                 if guess is not None and candidate.relative_gap > tolerance:
                     candidate = candidate.with_better(*guess)
                 values = candidate.primal, candidate.dual
             else:
-                values = _evaluate(problem, engine, watch)
+                try:
+                    values = closing.evaluate(engine)
+                except _core.Expired:
+                    continue
             record = progress.record(engine.iterations, engine.sweeps, *values)
             if candidate is None and (
                 record.relative_gap <= tolerance or _is_to_be_kept(record, best)
             ):
-                candidate = _certify(problem, engine, n_threads)
+                candidate = closing.certify(engine)
                 # The method may have been too sure: its own values are only good to its precision.
                 record = progress.record(engine.iterations, engine.sweeps, *candidate[2:])
             elif candidate is None and polish.is_due(
@@ -208,7 +217,9 @@ def _run(
                 engine.polish_price,
             ):
                 candidate = polish(engine, record.relative_gap)
-            if candidate is not None and (
+            if candidate is None:
+                closing.hold(engine)
+            elif (
                 best is None
                 or candidate.gap < best.gap
                 or candidate.relative_gap <= tolerance < best.relative_gap
@@ -216,7 +227,7 @@ def _run(
                 best = candidate
                 record = progress.improve(best.primal, best.dual)
                 is_over = status is not None or engine.is_final or best.relative_gap <= tolerance
-                if engine.target and not is_over:
+                if engine.target and not is_over and closing.is_quick:
                     # The dual point gets better anyway: the flows will need its memory.
                     guess, best = (best.u, best.primal), None
             candidate = None
@@ -227,6 +238,7 @@ def _run(
             if is_news and callback is not None:
                 answer = callback(_info(record, engine, problem))
                 if isinstance(answer, bool | np.bool_) and answer:
+                    closing.has_time = True
                     watch.interrupt()
             if best is not None and best.relative_gap <= tolerance:
                 status = "optimal"
@@ -234,24 +246,6 @@ def _run(
                 status = status or "stalled"
     assert best is not None
     return status, best
-
-
-def _reserve(problem: Problem, watch: _core.Watch, one_look: float) -> None:
-    """Keep the time that the end will take, given that of one look at the gap."""
-    n_duals = problem.term.n_channels * problem.graph.n_edges
-    watch.reserve(CLOSING_PER_EDGE * n_duals + CLOSING * one_look)
-
-
-def _evaluate(problem: Problem, engine: Engine, watch: _core.Watch) -> tuple[float, float]:
-    """Return the two objectives; from the time that takes follows what the end will."""
-    start = time.perf_counter()
-    values = engine.evaluate()
-    _reserve(problem, watch, time.perf_counter() - start)
-    return values
-
-
-def _certify(problem: Problem, engine: Engine, n_threads: int) -> Certificate:
-    return certify(problem, engine.primal_point(), engine.dual_point(), n_threads)
 
 
 def _is_to_be_kept(record: Record, best: Certificate | None) -> bool:
@@ -282,8 +276,8 @@ def _interrupting(watch: _core.Watch) -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
-    """Return the points to start from, with their values for this problem."""
+def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] | None:
+    """Return the points to start from."""
     if warm_start is None:
         return None
     if isinstance(warm_start, Result):
@@ -297,8 +291,7 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> Certificate | None:
         p = to_core(problem._check(p, "p", problem.dual_shape))
     except ValueError as error:
         raise ValueError(f"warm_start does not fit the problem: {error}") from None
-    p = np.clip(p, -1.0, 1.0)
-    return certify(problem, u, p, 1)
+    return u, np.clip(p, -1.0, 1.0)
 
 
 def _error_bound(problem: Problem, certificate: Certificate) -> float | None:
@@ -314,7 +307,8 @@ def _error_bound(problem: Problem, certificate: Certificate) -> float | None:
         lower, upper = problem.term.domain
         if u.min(initial=upper) < lower or u.max(initial=lower) > upper:
             return None
-    largest = float(np.abs(u).max(initial=0.0)) * float(problem.graph.weights.sum())
+    most = max(float(u.max(initial=0.0)), -float(u.min(initial=0.0)))
+    largest = most * float(problem.graph.weights.sum())
     size = abs(certificate.primal) + abs(certificate.dual) + largest
     gap = max(certificate.primal - certificate.dual, 0.0) + 4.0 * np.finfo(float).eps * size
     return math.sqrt(2.0 * gap / gamma)

@@ -115,7 +115,7 @@ class Pdhg:
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
-        p = np.zeros(self._n_dual)
+        p = np.empty(self._n_dual)
         self._core.dual(p)
         return p
 

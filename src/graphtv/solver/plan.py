@@ -63,7 +63,8 @@ def choose(
         # Huber's penalty on forests.
         preconditioner = "diagonal"
     try:
-        made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha, watch=watch)
+        with watch:
+            made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha, watch=watch)
     except _core.Expired:
         return Plan(method, "nothing", None, reason, pdhg)
     return Plan(method, start, made, reason, pdhg)

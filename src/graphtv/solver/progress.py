@@ -100,6 +100,11 @@ class Progress:
             self._best, self._best_iteration = record.relative_gap, iteration
         return record
 
+    def conclude(self, iteration: int, sweeps: int, primal: float, dual: float) -> None:
+        """Take down what the run ends with, if nothing else is known about it."""
+        if not self.records:
+            self.record(iteration, sweeps, primal, dual)
+
     def plan_next(self, target: float, is_cheap: bool) -> None:
         """Plan when to look again, on the way to the gap `target`.
 

@@ -136,10 +136,11 @@ class Relay:
         edges.rest()
         start = p if gap <= WORTH_KEEPING else None
         try:
-            found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
-            self._descent = Descent(
-                self._problem, found.partition, self._watch, self._n_threads, start
-            )
+            with self._watch:
+                found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
+                self._descent = Descent(
+                    self._problem, found.partition, self._watch, self._n_threads, start
+                )
         except _core.Expired:
             edges.resume(p)
             return

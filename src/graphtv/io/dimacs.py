@@ -1,0 +1,398 @@
+"""Networks in the DIMACS format for maximum flows.
+
+    c a comment
+    p max 4 5          4 vertices, 5 arcs
+    n 1 s              the source; vertices are counted from 1
+    n 4 t              the sink
+    a 1 2 7            an arc and its capacity
+
+D. S. Johnson and C. C. McGeoch (eds.), Network Flows and Matching: First DIMACS Implementation
+Challenge, American Mathematical Society, 1993. Departures: capacities may be real numbers, blank
+lines are skipped, and the lines after the problem line may come in any order.
+
+Arcs are read in blocks by numpy. A block with anything unusual is read again line by line, which
+either understands it or tells what is wrong, and where.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import os
+import re
+import sys
+import warnings
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv._validate import INDEX_LIMIT, brief
+from graphtv.flow_network import FlowNetwork, has_finite_sum
+from graphtv.io.atomic import replaced
+
+__all__ = ["DimacsError", "read_dimacs", "write_dimacs"]
+
+BLOCK = 1 << 22
+"""Bytes that are read at a time."""
+
+LONGEST_NUMBER = 18
+"""Digits that fit into int64 in any case."""
+
+EXACT_IN_FLOATS = 15
+"""Digits that fit into a float in any case."""
+
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_BLANK, _DIGIT, _LETTER, _SIGN, _OTHER = range(5)
+_CLASS = np.full(256, _OTHER, dtype=np.uint8)
+_CLASS[list(b" \t\r\n")] = _BLANK
+_CLASS[list(b"0123456789")] = _DIGIT
+_CLASS[list(b"a")] = _LETTER
+_CLASS[list(b".eE+-")] = _SIGN
+
+Block = tuple[NDArray[np.int64], NDArray[Any]]  # ends, counted from 1, and capacities
+
+
+class DimacsError(ValueError):
+    """A file that is not what it should be.
+
+    Attributes
+    ----------
+    filename : str
+        The file.
+    line : int
+        The line at fault, counted from 1.
+    reason : str
+        What is wrong with it.
+    """
+
+    def __init__(self, filename: str, line: int, reason: str) -> None:
+        super().__init__(filename, line, reason)
+        self.filename, self.line, self.reason = filename, line, reason
+
+    def __str__(self) -> str:
+        return f"{self.filename}, line {self.line}: {self.reason}"
+
+
+def read_dimacs(path: str | os.PathLike[str] | IO[Any]) -> FlowNetwork:
+    r"""Read a network from a DIMACS file for maximum flows.
+
+    Parameters
+    ----------
+    path : str, path or file object
+        The file, compressed by gzip or not; ``-`` is standard input.
+
+    Returns
+    -------
+    FlowNetwork
+        Its vertices are counted from 0. Capacities are integers if all of the file's are.
+
+    Raises
+    ------
+    DimacsError
+        A ValueError that tells the file, the line and the reason.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_dimacs(io.StringIO("p max 3 2\nn 1 s\nn 3 t\na 1 2 5\na 2 3 4\n")).min_cut().value
+    4
+    """
+    data, name = _contents(path)
+    return _Reader(name).read(data)
+
+
+def write_dimacs(
+    network: FlowNetwork, path: str | os.PathLike[str] | IO[Any], *, comment: str = ""
+) -> None:
+    """Write a network as a DIMACS file for maximum flows.
+
+    What is written reads back as the same network, to the last bit. A file on disk is replaced as
+    a whole: whoever reads it meanwhile, or after a failure, finds what was there before.
+
+    Parameters
+    ----------
+    network : FlowNetwork
+        What to write.
+    path : str, path or file object
+        Where to; compressed by gzip if the name ends in ``.gz``; ``-`` is standard output.
+    comment : str
+        Text for the first lines of the file.
+    """
+    if not isinstance(network, FlowNetwork):
+        raise ValueError(f"network must be a FlowNetwork, got {brief(network)}")
+    if not isinstance(comment, str):
+        raise ValueError(f"comment must be a string, got {brief(comment)}")
+    file: Any = sys.stdout if path == "-" else path
+    if hasattr(file, "write"):
+        is_text = isinstance(file, io.TextIOBase)
+        for text in _lines(network, comment):
+            file.write(text if is_text else text.encode())
+        return
+    with replaced(path) as raw:  # type: ignore[arg-type]
+        if os.fspath(file).endswith(".gz"):
+            # No time, no name: the same network makes the same bytes.
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
+                packed.writelines(text.encode() for text in _lines(network, comment))
+        else:
+            raw.writelines(text.encode() for text in _lines(network, comment))
+
+
+def _lines(network: FlowNetwork, comment: str) -> Iterator[str]:
+    """Yield the text in pieces."""
+    head = [f"c {line}".rstrip() for line in comment.splitlines()]
+    head.append(f"p max {network.n_vertices} {network.n_arcs}")
+    head += [f"n {network.source + 1} s", f"n {network.sink + 1} t", ""]
+    yield "\n".join(head)
+    step = 1 << 16
+    for first in range(0, network.n_arcs, step):
+        tails, heads = (network.arcs[first : first + step] + 1).T.tolist()
+        capacities = network.capacities[first : first + step].tolist()  # floats print exactly
+        yield "".join(map("a {} {} {}\n".format, tails, heads, capacities))
+
+
+def _contents(path: Any) -> tuple[bytes, str]:
+    """Return the bytes of a file, unpacked, and its name."""
+    file = sys.stdin.buffer if isinstance(path, str) and path == "-" else path
+    if hasattr(file, "read"):
+        name = "standard input" if file is not path else str(getattr(file, "name", "<stream>"))
+        data = file.read()
+        data = data.encode() if isinstance(data, str) else bytes(data)
+    else:
+        name = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
+        if not name:
+            raise ValueError(f"path must be a path or a file object, got {brief(path)}")
+        with open(name, "rb") as opened:
+            data = opened.read()
+    return (_unpacked(data, str(name)) if data[:2] == b"\x1f\x8b" else data), str(name)
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    pieces: list[bytes] = []
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            while piece := packed.read(BLOCK):
+                pieces.append(piece)
+    except (EOFError, OSError, zlib.error) as error:
+        line = 1 + sum(piece.count(b"\n") for piece in pieces)
+        raise DimacsError(name, line, f"the gzip file is damaged: {error}") from None
+    return b"".join(pieces)
+
+
+class _Reader:
+    """What is known of a file so far."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.n_vertices = self.n_arcs = self.found = 0
+        self.has_problem = False
+        self.terminals: dict[bytes, int] = {}
+        self.blocks: list[Block] = []
+
+    def read(self, data: bytes) -> FlowNetwork:
+        line, begin = 1, 0
+        while begin < len(data):
+            if self.has_problem and data[begin : begin + 1] == b"a":
+                end = _end_of_block(data, begin)
+                block = data[begin:end]
+                if not self.take_fast(block):
+                    self.take_slowly(block, line)
+                line += block.count(b"\n")
+            else:
+                end = (data.find(b"\n", begin) + 1) or len(data)
+                self.take_slowly(data[begin:end], line)
+                line += 1
+            begin = end
+        return self.finish(max(line - data.endswith(b"\n"), 1))
+
+    def finish(self, line: int) -> FlowNetwork:
+        """Return the network, if it is complete."""
+        if not self.has_problem:
+            self.fail(line, "the file ends without a problem line 'p max VERTICES ARCS'")
+        for letter, role in ((b"s", "source"), (b"t", "sink")):
+            if letter not in self.terminals:
+                self.fail(line, f"the file ends without a {role} 'n VERTEX {letter.decode()}'")
+        if self.found != self.n_arcs:
+            self.fail(
+                line,
+                f"the problem line promises {self.n_arcs} arcs, and the file ends after"
+                f" {self.found}",
+            )
+        ends = np.concatenate([np.empty((0, 2), dtype=np.int64), *(b[0] for b in self.blocks)])
+        capacities = np.concatenate([np.empty(0, dtype=np.int64), *(b[1] for b in self.blocks)])
+        if not has_finite_sum(capacities):
+            self.fail(line, "the capacities are too large: their sum is infinite")
+        source, sink = self.terminals[b"s"], self.terminals[b"t"]
+        return FlowNetwork(self.n_vertices, ends - 1, capacities, source - 1, sink - 1)
+
+    def take_fast(self, block: bytes) -> bool:
+        """Take a block of plain arcs, or leave it alone."""
+        arcs = _plain_arcs(block)
+        if arcs is None or self.found + len(arcs[1]) > self.n_arcs:
+            return False
+        ends, capacities = arcs
+        if ends.min() < 1 or ends.max() > self.n_vertices:
+            return False
+        if capacities.min() < 0 or not np.isfinite(capacities).all():
+            return False
+        self.blocks.append(arcs)
+        self.found += len(capacities)
+        return True
+
+    def take_slowly(self, block: bytes, first_line: int) -> None:
+        """Take lines of any kind."""
+        ends: list[tuple[int, int]] = []
+        capacities: list[int | float] = []
+        for line, text in enumerate(block.split(b"\n"), first_line):
+            fields = text.split()
+            if not fields or fields[0][:1] == b"c":
+                continue
+            kind = fields[0]
+            if kind == b"a":
+                ends.append(self.arc(line, fields))
+                capacities.append(self.capacity(line, fields[3]))
+            elif kind == b"n":
+                self.terminal(line, fields)
+            elif kind == b"p":
+                self.problem(line, fields)
+            else:
+                self.fail(line, f"a line begins with c, p, n or a, not with {_shown(kind)}")
+        if ends:
+            self.blocks.append((np.array(ends, dtype=np.int64), np.array(capacities)))
+
+    def problem(self, line: int, fields: list[bytes]) -> None:
+        if self.has_problem:
+            self.fail(line, "there is a problem line already")
+        self.need(line, fields, "p max VERTICES ARCS")
+        if fields[1] != b"max":
+            self.fail(line, f"the problem must be 'max', got {_shown(fields[1])}")
+        self.n_vertices = self.integer(line, fields[2], "number of vertices", 2)
+        self.n_arcs = self.integer(line, fields[3], "number of arcs", 0)
+        self.has_problem = True
+
+    def terminal(self, line: int, fields: list[bytes]) -> None:
+        self.after_problem(line)
+        self.need(line, fields, "n VERTEX s|t")
+        vertex, letter = self.vertex(line, fields[1]), fields[2]
+        if letter not in (b"s", b"t"):
+            self.fail(line, f"a terminal is s or t, got {_shown(letter)}")
+        if letter in self.terminals:
+            self.fail(line, f"there is a {'source' if letter == b's' else 'sink'} already")
+        if vertex in self.terminals.values():
+            self.fail(line, f"source and sink must be different vertices, got {vertex} for both")
+        self.terminals[letter] = vertex
+
+    def arc(self, line: int, fields: list[bytes]) -> tuple[int, int]:
+        self.after_problem(line)
+        self.need(line, fields, "a TAIL HEAD CAPACITY")
+        if self.found == self.n_arcs:
+            self.fail(line, f"the problem line promises {self.n_arcs} arcs, and this is one more")
+        self.found += 1
+        return self.vertex(line, fields[1]), self.vertex(line, fields[2])
+
+    def capacity(self, line: int, field: bytes) -> int | float:
+        if not _NUMBER.fullmatch(field):
+            self.fail(line, f"a capacity must be a finite number, got {_shown(field)}")
+        value: int | float
+        if re.fullmatch(rb"[+-]?\d+", field):
+            value = int(field) if len(field) <= 2 * LONGEST_NUMBER else 2**63
+            if value >= 2**63:
+                self.fail(line, f"an integer capacity must be below 2⁶³, got {_shown(field)}")
+        else:
+            value = float(field)
+            if not math.isfinite(value):
+                self.fail(line, f"a capacity must be a finite number, got {_shown(field)}")
+        if value < 0 or (field[:1] == b"-" and value != 0):
+            self.fail(line, f"a capacity must not be negative, got {_shown(field)}")
+        return value
+
+    def vertex(self, line: int, field: bytes) -> int:
+        vertex = self.integer(line, field, "vertex", 1)
+        if vertex > self.n_vertices:
+            self.fail(line, f"a vertex must be at most {self.n_vertices}, got {vertex}")
+        return vertex
+
+    def integer(self, line: int, field: bytes, what: str, least: int) -> int:
+        if not field.isdigit():
+            self.fail(line, f"the {what} must be an integer, got {_shown(field)}")
+        value = int(field) if len(field) <= LONGEST_NUMBER else INDEX_LIMIT + 1
+        if not least <= value <= INDEX_LIMIT:
+            self.fail(line, f"the {what} must be {least} … {INDEX_LIMIT}, got {_shown(field)}")
+        return value
+
+    def need(self, line: int, fields: list[bytes], form: str) -> None:
+        n = len(form.split())
+        if len(fields) != n:
+            what = "too many fields" if len(fields) > n else "too few fields"
+            self.fail(line, f"{what}: the form is '{form}', got {_shown(b' '.join(fields))}")
+
+    def after_problem(self, line: int) -> None:
+        if not self.has_problem:
+            self.fail(line, "the problem line 'p max VERTICES ARCS' must come first")
+
+    def fail(self, line: int, reason: str) -> NoReturn:
+        raise DimacsError(self.name, line, reason)
+
+
+def _end_of_block(data: bytes, begin: int) -> int:
+    """Return where a block of whole lines from `begin` on ends."""
+    if begin + BLOCK >= len(data):
+        return len(data)
+    end = data.rfind(b"\n", begin, begin + BLOCK)
+    return (end if end >= 0 else data.find(b"\n", begin + BLOCK)) + 1 or len(data)
+
+
+def _plain_arcs(block: bytes) -> Block | None:
+    """Return the arcs of a block if every line is 'a', two integers and a number."""
+    text = np.frombuffer(block, dtype=np.uint8)
+    kinds = _CLASS[text]
+    if kinds.max() == _OTHER:
+        return None
+    filled = np.concatenate([[False], kinds != _BLANK, [False]])
+    borders = np.flatnonzero(filled[1:] != filled[:-1])
+    begins, lengths = borders[::2], borders[1::2] - borders[::2]
+    breaks = np.flatnonzero(text == ord("\n"))
+    if len(breaks) == 0 or breaks[-1] != len(text) - 1:
+        breaks = np.append(breaks, len(text))
+    if len(begins) != 4 * len(breaks):
+        return None
+    begins, lengths = begins.reshape(-1, 4), lengths.reshape(-1, 4)
+    is_plain = (
+        (begins[:, 3] < breaks).all()
+        and (begins[1:, 0] > breaks[:-1]).all()
+        and (kinds[begins[:, 0]] == _LETTER).all()
+        and (lengths[:, 0] == 1).all()
+        and np.count_nonzero(kinds == _LETTER) == len(breaks)
+    )
+    if not is_plain:
+        return None
+    signs = np.flatnonzero(kinds == _SIGN)
+    if len(signs) == 0:
+        longest, is_real = LONGEST_NUMBER, False
+    else:
+        # Real numbers may be in the last column alone; floats hold the integers of the others.
+        columns = np.searchsorted(begins.ravel(), signs, side="right") - 1
+        if (columns % 4 != 3).any():
+            return None
+        longest, is_real = EXACT_IN_FLOATS, True
+    if lengths[:, 1 : 3 if is_real else 4].max() > longest:
+        return None
+    kind: Any = np.float64 if is_real else np.int64
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            numbers = np.fromstring(block.replace(b"a", b" "), dtype=kind, sep=" ")
+        except (ValueError, DeprecationWarning):  # it stopped at what is no number
+            return None
+    if len(numbers) != 3 * len(breaks):  # what looks like one number may be read as two
+        return None
+    numbers = numbers.reshape(-1, 3)
+    return numbers[:, :2].astype(np.int64), numbers[:, 2].copy()
+
+
+def _shown(field: bytes) -> str:
+    """Return what was found, fit to be printed."""
+    return brief(field.decode("utf-8", "backslashreplace"))
