@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graphtv import Graph, Problem, SquaredLoss, datasets, fused_lasso, gallery, grid_graph, solve
-from graphtv.applications.fused_model import LOSSES, FusedModel, components, make_loss
+from graphtv.applications.fused_model import LOSSES, FusedModel, make_loss
 from graphtv.applications.sparse_loss import SparseLoss
+from graphtv.components import connected_components
 
 DATA = os.environ.get("GRAPHTV_DATA")
 N = 14
@@ -267,7 +268,7 @@ def test_counties_of_the_united_states():
     assert (graph.n_vertices, graph.n_edges) == (3109, 8864)
     assert len(set(fips.tolist())) == 3109
     assert len(set(states.tolist())) == 49  # the 48 contiguous states and the District of Columbia
-    count, component = components(graph)
+    count, component = connected_components(graph)
     assert count == 2
     alone = np.flatnonzero(component == np.argmin(np.bincount(component)))
     assert names[alone].tolist() == ["Caldwell County, Missouri"]
@@ -302,8 +303,8 @@ def test_constants_and_slopes_of_every_loss():
         for mu in (0.0, 0.1, 0.4, 5.0):
             model = FusedModel.of(graph, f, rng.uniform(0.5, 2.0, N), loss, 0.7, mu)
             m, value = model.constants(), model.problem(1.0).data.value
-            for label in range(components(graph)[0]):
-                here = components(graph)[1] == label
+            for label in range(connected_components(graph)[0]):
+                here = connected_components(graph)[1] == label
                 assert np.ptp(m[here]) == 0
                 for shift in (-1e-3, 1e-3):
                     if loss != "poisson" or m[here][0] + shift >= 0:

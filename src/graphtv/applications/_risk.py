@@ -21,11 +21,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from graphtv._validate import Floats
 from graphtv.applications._image import Image, columns
+from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result
@@ -102,7 +101,7 @@ class Risk:
         graph = Graph._from_simple(unit.n_vertices, unit.edges, weight * unit.weights, unit._grid)
         result = solve(
             Problem(graph, self._loss),
-            method="exact",
+            tol=0.0,
             time_limit=None if left == math.inf else left,
             warm_start=self.best,
             n_threads=self._n_threads,
@@ -137,12 +136,8 @@ def n_pieces(graph: Graph, u: Floats, known: NDArray[np.bool_] | None) -> int:
     """Return the number of connected pieces of equal values that hold data."""
     tails, heads = graph.edges.T
     same = u[tails] == u[heads]
-    n = graph.n_vertices
-    joined = sparse.coo_array(
-        (np.ones(int(same.sum()), dtype=np.int8), (tails[same], heads[same])), shape=(n, n)
-    )
-    count, labels = connected_components(joined, directed=False)
-    return int(count) if known is None else len(np.unique(labels[known]))
+    count, labels = connected_components(graph, same)
+    return count if known is None else len(np.unique(labels[known]))
 
 
 def _descend(function: Callable[[float], float], start: float) -> float:

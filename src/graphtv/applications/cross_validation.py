@@ -15,8 +15,9 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from graphtv._validate import Floats, as_array, as_count, brief
-from graphtv.applications.fused_model import FusedModel, components
+from graphtv.applications.fused_model import FusedModel
 from graphtv.applications.medians import Medians
+from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.terms import LogisticLoss
 
@@ -67,7 +68,7 @@ def _indispensable(model: FusedModel, held_out: Any) -> Any:
     The logistic loss needs both labels there.
     """
     graph, loss = model.graph, model.loss
-    count, component = components(graph)
+    count, component = connected_components(graph)
     there = model.observed & ~held_out.reshape(-1, *(1 for _ in loss.shape[1:]))
     kinds = [there]
     if isinstance(loss, LogisticLoss) and not model.is_sparse:

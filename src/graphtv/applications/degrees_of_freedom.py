@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from graphtv._validate import Floats
-from graphtv.applications.fused_model import FusedModel, components
+from graphtv.applications.fused_model import FusedModel
+from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.result import Result
 from graphtv.solver.loop import EXACT_GAP
@@ -46,7 +47,9 @@ def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[n
         extent = float(np.ptp(columns)) if columns.size else 0.0
         tolerance = math.sqrt(result.relative_gap) * extent
     tail, head = graph.edges.T
-    labels = [components(graph, np.abs(u[tail] - u[head]) <= tolerance)[1] for u in columns.T]
+    labels = [
+        connected_components(graph, np.abs(u[tail] - u[head]) <= tolerance)[1] for u in columns.T
+    ]
     return np.stack(labels, axis=1).reshape(result.u.shape)
 
 

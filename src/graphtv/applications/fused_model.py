@@ -22,14 +22,13 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from graphtv import _core
 from graphtv._validate import Floats, as_choice, as_real, as_weights
 from graphtv.applications._graph import scaled
 from graphtv.applications.sparse_loss import SparseLoss
 from graphtv.applications.sparse_squares import split_at_zero
+from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result, Status
@@ -147,7 +146,7 @@ class FusedModel:
 
         It is 0 where the slopes at 0 sum to no more than μ, and otherwise on the side they fall to.
         """
-        n, component = components(self.graph)
+        n, component = connected_components(self.graph)
         shape, columns = self.loss.shape, (self.graph.n_vertices, -1)
 
         def sums(values: Any) -> Any:
@@ -219,17 +218,6 @@ def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> Loss:
     if name == "logistic":
         return LogisticLoss(signal, weights)
     return PoissonLoss(signal, weights) if name == "poisson" else SquaredLoss(signal, weights)
-
-
-def components(graph: Graph, kept: Any = None) -> tuple[int, Any]:
-    """Return the number of connected components and that of every vertex, over some edges."""
-    edges = graph.edges if kept is None else graph.edges[kept]
-    links = sparse.coo_array(
-        (np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])),
-        shape=(graph.n_vertices, graph.n_vertices),
-    )
-    count, labels = csgraph.connected_components(links, directed=False)
-    return int(count), labels
 
 
 def _with_weights(loss: Loss, weights: Any) -> Loss:

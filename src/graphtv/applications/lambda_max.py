@@ -19,7 +19,8 @@ import numpy as np
 
 from graphtv._validate import Floats
 from graphtv.applications._graph import scaled
-from graphtv.applications.fused_model import FusedModel, components
+from graphtv.applications.fused_model import FusedModel
+from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result
@@ -40,7 +41,7 @@ def lambda_max(model: FusedModel, **options: Any) -> float:
     so it is with sparsity where constants are 0. It is 0 where constants fit the data.
     """
     graph = model.graph
-    _, component = components(graph)
+    _, component = connected_components(graph)
     constants = model.constants()
     slopes = model.slopes(constants)
     free = np.zeros(slopes.shape)  # how far slopes may be moved up or down

@@ -177,6 +177,8 @@ def _run(
     # On the way to flows, cheap iterations are better spent on a better start.
     first = SHORTEST_CHEAP_START if engine.target and engine.is_cheap else FIRST_POLISH
     polish = Polish(problem, watch, n_threads, first)
+    # What is exact has exact pieces, too, which the start before the flows has not.
+    may_end = tolerance > EXACT_GAP or not engine.target
     status: Status | None = None
     guess: tuple[Floats, float] | None = None  # on the way to flows, a primal point and its value
     best = best or without_variation(problem, watch, n_threads)
@@ -205,7 +207,7 @@ def _run(
                     continue
             record = progress.record(engine.iterations, engine.sweeps, *values)
             if candidate is None and (
-                record.relative_gap <= tolerance or _is_to_be_kept(record, best)
+                (record.relative_gap <= tolerance and may_end) or _is_to_be_kept(record, best)
             ):
                 candidate = closing.certify(engine)
                 # The method may have been too sure: its own values are only good to its precision.

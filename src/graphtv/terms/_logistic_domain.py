@@ -22,10 +22,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from graphtv._validate import Floats
+from graphtv.components import connected_components
 from graphtv.graph import Graph
 
 ROUNDING = 1e-9
@@ -36,11 +35,7 @@ def logistic_domain(
     graph: Graph, labels: Floats, weights: Floats, delta: float
 ) -> tuple[float, float]:
     """Return the range; labels and weights have the shape (n, C). Without any label it is {0}."""
-    links = sparse.coo_array(
-        (np.ones(graph.n_edges, dtype=np.int8), (graph.edges[:, 0], graph.edges[:, 1])),
-        shape=(graph.n_vertices, graph.n_vertices),
-    )
-    n_components, component = csgraph.connected_components(links, directed=False)
+    n_components, component = connected_components(graph)
     of_edge = component[graph.edges[:, 0]]
     least_edge = np.full(n_components, np.inf)
     np.minimum.at(least_edge, of_edge, graph.weights)
