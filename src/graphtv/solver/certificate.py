@@ -124,7 +124,11 @@ class Polish:
         start = time.perf_counter()
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SeparableTerm)
-        p = engine.dual_point()
+        try:
+            with self._watch:
+                p = engine.dual_point()
+        except _core.Expired:
+            return None
         u = np.empty(term.n_vertices * term.n_channels)
         if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, self._watch):
             return None
