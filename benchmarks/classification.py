@@ -24,7 +24,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from graphtv import TVClassifier, knn_graph
-from graphtv.applications._affinity import Neighbours
+from graphtv.applications._affinity import SmoothedNeighbours
 from graphtv.gallery import three_moons
 
 Maker = Callable[[], Any]
@@ -98,21 +98,28 @@ def versus(name: str, make: Callable[[int, bool], tuple[Any, Any]], quick: bool,
 
 def graphs(quick: bool, n: int) -> None:
     """Compare the graphs on which the same model is solved."""
+
+    def kind(k: int, bandwidth: float, smoothing: float) -> Callable[[Any], Any]:
+        return lambda X: SmoothedNeighbours(X, k, bandwidth, smoothing).graph().to_sparse()
+
     kinds: dict[str, Callable[[Any], Any]] = {
-        "unit weights": lambda X: knn_graph(X, 10, np.inf).to_sparse(),
-        "one bandwidth, the median distance": lambda X: knn_graph(X, 10).to_sparse(),
-        "shared neighbours alone, h = ∞": lambda X: Neighbours(X, 10, np.inf).graph().to_sparse(),
-        "h = 1": lambda X: Neighbours(X, 10, 1.0).graph().to_sparse(),
-        "h = 0.3, the default": lambda X: Neighbours(X, 10, 0.3).graph().to_sparse(),
-        "h = 0.2": lambda X: Neighbours(X, 10, 0.2).graph().to_sparse(),
-        "h = 0.3, 7 neighbours": lambda X: Neighbours(X, 7, 0.3).graph().to_sparse(),
+        "unit weights": lambda X: knn_graph(X, 15, np.inf).to_sparse(),
+        "one bandwidth, the median distance": lambda X: knn_graph(X, 15).to_sparse(),
+        "shared neighbours alone, h = ∞, not smoothed": kind(15, np.inf, 0.0),
+        "not smoothed": kind(15, 0.3, 0.0),
+        "the default": kind(15, 0.3, 0.3),
+        "smoothing 0.5": kind(15, 0.3, 0.5),
+        "h = 0.5": kind(15, 0.5, 0.3),
+        "h = 0.2": kind(15, 0.2, 0.3),
+        "10 neighbours": kind(10, 0.3, 0.3),
+        "20 neighbours": kind(20, 0.3, 0.3),
     }
     for name, make in (("moons", moons), ("digits", digits)):
         print(f"\n{name}, {n} seeds\n\n| graph | accuracy in % | worst |\n|---|---|---|")
         sets = [(X, y, hidden(y, 0.05, s)) for s in range(n) for X, y in [make(s, quick)]]
-        for kind, affinity in kinds.items():
+        for graph, affinity in kinds.items():
             given = [(affinity(X), y, shown) for X, y, shown in sets]
-            row(kind, accuracies(lambda: TVClassifier(affinity="precomputed"), given))
+            row(graph, accuracies(lambda: TVClassifier(affinity="precomputed"), given))
         for epsilon in (0.001, 0.1, 1.0):
             values = accuracies(lambda e=epsilon: TVClassifier(epsilon=e), sets)
             row(f"default graph, epsilon = {epsilon}", values)

@@ -10,6 +10,10 @@ IEEE Trans. Computers 22, 1973). Both are there against the one weakness of smal
 labels: a narrow kernel and unshared neighbours make the bridges between the classes light, so that
 the cheapest cut goes through them and not around the few labelled points. Shared neighbours also
 take weight from hubs, the points that in many dimensions are everybody's neighbours.
+
+In many dimensions noise makes all distances alike. So the graph is made twice: each point goes part
+of the way to the mean of its neighbours in a first graph, which takes more from noise than from
+structure, and the second graph is that of the moved points.
 """
 
 from __future__ import annotations
@@ -36,13 +40,54 @@ FAINTEST = 1e-12
 """Least weight relative to the median degree: a narrow kernel must not disconnect the graph."""
 
 
+class SmoothedNeighbours:
+    """The neighbours among points after one step of diffusion, x ← (1 - λ) x + λ P x.
+
+    P has the weights of the graph of the points as they are, each row with the sum 1.
+    """
+
+    def __init__(
+        self, points: Floats, n_neighbors: int, bandwidth: float, smoothing: float
+    ) -> None:
+        self._first = self._second = Neighbours(points, n_neighbors, bandwidth)
+        self._smoothing = smoothing
+        if smoothing > 0:
+            to_others = row_stochastic(self._first.graph())
+            moved = self._moved(points, to_others)
+            # A point without neighbours stays where it is.
+            alone = np.diff(to_others.indptr) == 0
+            moved[alone] = points[alone]
+            self._second = Neighbours(moved, n_neighbors, bandwidth)
+
+    def graph(self) -> Graph:
+        """Return the graph of the moved points."""
+        return self._second.graph()
+
+    def to_new(self, points: Floats) -> sparse.csr_array:
+        """Return the weights of new points, moved like the old ones, each row with the sum 1.
+
+        A point that coincides with old ones is joined to these alone.
+        """
+        weights, is_double = self._first.to_new(points)
+        if self._smoothing == 0:
+            return weights
+        after, _ = self._second.to_new(self._moved(points, weights))
+        kept = sparse.diags_array(is_double.astype(np.float64))
+        other = sparse.diags_array(1.0 - is_double)
+        return sparse.csr_array(kept @ weights + other @ after)
+
+    def _moved(self, points: Floats, weights: sparse.csr_array) -> Floats:
+        means = np.asarray(weights @ self._first.points)
+        return (1.0 - self._smoothing) * points + self._smoothing * means
+
+
 class Neighbours:
     """The nearest neighbours among given points, and the weights that come of them."""
 
     def __init__(self, points: Floats, n_neighbors: int, bandwidth: float) -> None:
         from sklearn.neighbors import NearestNeighbors
 
-        self._points, self._bandwidth = points, bandwidth
+        self.points, self._bandwidth = points, bandwidth
         self._k = min(n_neighbors, len(points) - 1)
         # At least one neighbour, so that a single point can be fitted, and new ones sent to it.
         self._search = NearestNeighbors(n_neighbors=max(self._k, 1)).fit(points)
@@ -58,7 +103,7 @@ class Neighbours:
 
     def graph(self) -> Graph:
         """Return the graph that joins points if either is among the neighbours of the other."""
-        n = len(self._points)
+        n = len(self.points)
         rows = np.repeat(np.arange(n), self._k)
         columns = self._indices.ravel()
         exponents = self._exponents(self._distances, self._scales, self._indices)
@@ -68,12 +113,12 @@ class Neighbours:
         pairs, kept = np.unique(low * n + high, return_index=True)
         return scaled(Graph(n, np.stack(np.divmod(pairs, n), axis=1), weights.ravel()[kept]))
 
-    def to_new(self, points: Floats) -> sparse.csr_array:
-        """Return the weights of new points to the old ones, each row with the sum 1.
+    def to_new(self, points: Floats) -> tuple[sparse.csr_array, NDArray[np.bool_]]:
+        """Return the weights of new points to the old ones, and which coincide with old ones.
 
-        A point that coincides with old ones is joined to these alone.
+        Each row has the sum 1. A point that coincides with old ones is joined to these alone.
         """
-        n = len(self._points)
+        n = len(self.points)
         indices = self._search.kneighbors(points, return_distance=False)
         distances = self._measure(points, indices)
         scales = np.maximum(distances.max(axis=1), self._flattest)
@@ -81,16 +126,18 @@ class Neighbours:
         weights = np.exp(exponents.min(axis=1, keepdims=True) - exponents)
         weights *= self._shared(indices, indices)
         doubles = distances == 0
-        weights = np.where(doubles.any(axis=1, keepdims=True), doubles, weights)
+        is_double = doubles.any(axis=1)
+        weights = np.where(is_double[:, None], doubles, weights)
         weights /= weights.sum(axis=1, keepdims=True)
         starts = np.arange(0, indices.size + 1, indices.shape[1])
-        return sparse.csr_array((weights.ravel(), indices.ravel(), starts), (len(points), n))
+        matrix = sparse.csr_array((weights.ravel(), indices.ravel(), starts), (len(points), n))
+        return matrix, is_double
 
     def _measure(self, points: Floats, indices: Indices) -> Floats:
         """Return the distances, computed by differences: fast searches lose the small ones."""
         distances = np.empty(indices.shape)
         for part in _chunks(len(points), indices.shape[1] * points.shape[1]):
-            differences = self._points[indices[part]] - points[part, None, :]
+            differences = self.points[indices[part]] - points[part, None, :]
             distances[part] = np.sqrt(np.einsum("ikd,ikd->ik", differences, differences))
         return distances
 
@@ -131,9 +178,12 @@ def given_to_new(affinity: Any, n_fitted: int) -> sparse.csr_array:
             f"X must have a column for each of the {n_fitted} samples of the fit, "
             f"got shape {matrix.shape}"
         )
-    sums = np.asarray(matrix.sum(axis=1)).ravel()
-    inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    return sparse.csr_array(sparse.diags_array(inverse) @ matrix)
+    return _normalised(matrix)
+
+
+def row_stochastic(graph: Graph) -> sparse.csr_array:
+    """Return the weights of each vertex's edges, with the sum 1; 0 at vertices without any."""
+    return _normalised(sparse.csr_array(graph.to_sparse()))
 
 
 def scaled(graph: Graph) -> Graph:
@@ -151,6 +201,13 @@ def vertex_degrees(graph: Graph) -> Floats:
     """Return the sum of the weights at each vertex."""
     sums = np.bincount(graph.edges.ravel(), np.repeat(graph.weights, 2), graph.n_vertices)
     return sums.astype(np.float64, copy=False)  # without edges bincount counts, in integers
+
+
+def _normalised(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Divide each row by its sum, where there is one."""
+    sums = np.asarray(matrix.sum(axis=1)).ravel()
+    inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
+    return sparse.csr_array(sparse.diags_array(inverse) @ matrix)
 
 
 def _as_affinity(affinity: Any) -> sparse.csr_array:
