@@ -67,9 +67,9 @@ class DataTerm {
                       std::span<double> out, int n_threads) const = 0;
 
     // The same to rounding, for terms that search for it, from a guess. `out` must not be `guess`.
-    virtual void prox_near([[maybe_unused]] std::span<const double> guess, std::span<const double> v,
-                           std::span<const double> steps, std::span<double> out,
-                           int n_threads) const {
+    virtual void prox_near([[maybe_unused]] std::span<const double> guess,
+                           std::span<const double> v, std::span<const double> steps,
+                           std::span<double> out, int n_threads) const {
         prox(v, steps, out, n_threads);
     }
 

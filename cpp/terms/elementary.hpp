@@ -27,9 +27,8 @@ inline double quick_log(double x) {
     // The exponent counts from √½: adding the difference to 1 carries over where m ≥ √2.
     constexpr std::uint64_t to_root = 0x3ff0000000000000 - 0x3fe6a09e667f3bcd;
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(x) + to_root;
-    const double e =
-        std::bit_cast<double>((bits >> 52) | std::bit_cast<std::uint64_t>(shifter)) -
-        (shifter + 1023.0);
+    const double e = std::bit_cast<double>((bits >> 52) | std::bit_cast<std::uint64_t>(shifter)) -
+                     (shifter + 1023.0);
     const double m = std::bit_cast<double>((bits & fraction) + 0x3fe6a09e667f3bcd);
     const double f = m - 1.0, s = f / (m + 1.0), z = s * s;
     double sum = 2.0 / 21;
@@ -66,7 +65,8 @@ inline double quick_exp(double x) {
     sum = sum * r + 1.0 / 24.0;
     sum = sum * r + 1.0 / 6.0;
     sum = sum * r + 0.5;
-    const double power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
+    const double power =
+        std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
     return power + power * (r + r * r * sum);
 }
 

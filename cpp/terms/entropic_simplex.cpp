@@ -24,32 +24,39 @@ double EntropicSimplexTerm::value(std::span<const double> u, int n_threads) cons
                                return negative || std::abs(total - 1.0) > sum_tolerance ? 1.0 : 0.0;
                            }).value();
     if (outside > 0.0) return infinite;
-    return sum_of_rows(u.size(), n_threads, [&](std::size_t i, std::span<double> terms) {
-        // Where u = 0 so is u log u, whatever stands for the logarithm.
-        for (std::size_t k = 0; k < terms.size(); ++k)
-            terms[k] = std::max(u[i + k], std::numeric_limits<double>::min());
-        for (std::size_t k = 0; k < terms.size(); ++k)
-            terms[k] = u[i + k] * (cost_[i + k] + epsilon_ * quick_log(terms[k]));
-    }).value();
+    return sum_of_rows(u.size(), n_threads,
+                       [&](std::size_t i, std::span<double> terms) {
+                           // Where u = 0 so is u log u, whatever stands for the logarithm.
+                           for (std::size_t k = 0; k < terms.size(); ++k)
+                               terms[k] = std::max(u[i + k], std::numeric_limits<double>::min());
+                           for (std::size_t k = 0; k < terms.size(); ++k)
+                               terms[k] =
+                                   u[i + k] * (cost_[i + k] + epsilon_ * quick_log(terms[k]));
+                       })
+        .value();
 }
 
 double EntropicSimplexTerm::conjugate(std::span<const double> s, int n_threads) const {
     const std::size_t n = n_vertices();
-    return sum_of_rows(n, n_threads, [&](std::size_t i, std::span<double> terms) {
-        constexpr double nothing = -700.0;  // in comparison with exp(0)
-        std::array<double, longest_row> largest, power, total{};
-        largest.fill(-std::numeric_limits<double>::infinity());
-        for (std::size_t e = i; e < s.size(); e += n)
-            for (std::size_t k = 0; k < terms.size(); ++k)
-                largest[k] = std::max(largest[k], s[e + k] - cost_[e + k]);
-        for (std::size_t e = i; e < s.size(); e += n) {
-            for (std::size_t k = 0; k < terms.size(); ++k)
-                power[k] = std::max((s[e + k] - cost_[e + k] - largest[k]) / epsilon_, nothing);
-            for (std::size_t k = 0; k < terms.size(); ++k) total[k] += quick_exp(power[k]);
-        }
-        for (std::size_t k = 0; k < terms.size(); ++k)
-            terms[k] = largest[k] + epsilon_ * quick_log(total[k]);
-    }).value();
+    return sum_of_rows(n, n_threads,
+                       [&](std::size_t i, std::span<double> terms) {
+                           constexpr double nothing = -700.0;  // in comparison with exp(0)
+                           std::array<double, longest_row> largest, power, total{};
+                           largest.fill(-std::numeric_limits<double>::infinity());
+                           for (std::size_t e = i; e < s.size(); e += n)
+                               for (std::size_t k = 0; k < terms.size(); ++k)
+                                   largest[k] = std::max(largest[k], s[e + k] - cost_[e + k]);
+                           for (std::size_t e = i; e < s.size(); e += n) {
+                               for (std::size_t k = 0; k < terms.size(); ++k)
+                                   power[k] = std::max(
+                                       (s[e + k] - cost_[e + k] - largest[k]) / epsilon_, nothing);
+                               for (std::size_t k = 0; k < terms.size(); ++k)
+                                   total[k] += quick_exp(power[k]);
+                           }
+                           for (std::size_t k = 0; k < terms.size(); ++k)
+                               terms[k] = largest[k] + epsilon_ * quick_log(total[k]);
+                       })
+        .value();
 }
 
 void EntropicSimplexTerm::prox(std::span<const double> v, std::span<const double> steps,
@@ -82,7 +89,9 @@ void EntropicSimplexTerm::prox_near(std::span<const double> guess, std::span<con
 }
 
 // τ is kept from 0, where a would not be finite.
-double EntropicSimplexTerm::scale(double tau) const { return std::min(1.0 / (tau * epsilon_), 1e300); }
+double EntropicSimplexTerm::scale(double tau) const {
+    return std::min(1.0 / (tau * epsilon_), 1e300);
+}
 
 void EntropicSimplexTerm::solve_vertex(std::size_t i, std::span<const double> v, double tau,
                                        std::span<double> d, std::span<double> u) const {

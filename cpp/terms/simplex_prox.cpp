@@ -145,12 +145,14 @@ double SimplexGroup::improve() {
     return *std::max_element(worst.begin(), worst.end());
 }
 
-void SimplexGroup::normalise() {
+// False if something has overflowed on the way.
+bool SimplexGroup::normalise() {
     Row total{};
     for (const Row& row : y)
         for (std::size_t k = 0; k < width; ++k) total[k] += row[k];
     for (Row& row : y)
         for (std::size_t k = 0; k < width; ++k) row[k] /= total[k];
+    return std::all_of(total.begin(), total.end(), [](double x) { return std::isfinite(x); });
 }
 
 bool SimplexGroup::solve() {
@@ -163,10 +165,7 @@ bool SimplexGroup::solve() {
         }
     if (!(least > smallest)) return false;
     for (int round = 0; round < most_rounds; ++round)
-        if (improve() <= sufficient) {
-            normalise();
-            return true;
-        }
+        if (improve() <= sufficient) return normalise();
     return false;
 }
 

@@ -39,7 +39,7 @@ class SimplexGroup {
 
   private:
     double improve();
-    void normalise();
+    bool normalise();
 
     std::vector<Row> inverse_, lag_;
 };
