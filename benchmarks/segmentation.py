@@ -29,8 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphtv import PDHG, EntropicSimplex, Problem, grid_graph, segment, segment_image
-from graphtv import _core
+from graphtv import PDHG, EntropicSimplex, Problem, _core, grid_graph, segment, segment_image
 from graphtv.applications import scribbles, segmentation
 from graphtv.solver.factory import make_engine
 from graphtv.solver.plan import choose
@@ -147,7 +146,7 @@ def papers_problem(instance: Instance) -> dict:
 
 
 def iterations(found: dict, preconditioner: str, scheme: str, limit: int) -> list[str]:
-    """Return the iterations to the tolerance: relative to the objective, and to the gap of ignorance."""
+    """Return the iterations to the tolerance, of the objective and of the gap of u = 1/C, p = 0."""
     problem = Problem(found["graph"], EntropicSimplex(found["cost"], found["epsilon"]))
     watch = _core.Watch(math.inf)
     plan = choose(problem, PDHG(scheme=scheme), preconditioner, TOLERANCE, watch)
