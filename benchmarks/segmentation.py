@@ -179,7 +179,7 @@ def warm_iterations(instance: Instance) -> tuple[int, int]:
 
 
 def print_iterations(
-    title: str, instances: list, problems: list, columns: list, limit: int
+    title: str, instances: list, problems: list, columns: list, limit: int, n_measures: int
 ) -> None:
     """Print one table of iterations, cell by cell."""
     print(f"\n{title:>12}" + "".join(f"{heading:>12}" for heading, *_ in columns))
