@@ -116,7 +116,22 @@ void bind_interface(nb::module_& m) {
                           resolve_threads(n_threads));
             },
             nb::arg("v").noconvert(), nb::arg("steps").noconvert(), nb::arg("out").noconvert(),
-            nb::arg("n_threads") = 1, "Steps are one for all or one per vertex.");
+            nb::arg("n_threads") = 1, "Steps are one for all or one per vertex.")
+        .def(
+            "prox_near",
+            [](const DataTerm& self, const In<double>& guess, const In<double>& v,
+               const In<double>& steps, const InPlace& out, int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                require_size(guess.size(), self.shape().size());
+                require_size(v.size(), guess.size());
+                require_size(out.size(), v.size());
+                if (steps.size() != 1) require_size(steps.size(), self.n_vertices());
+                self.prox_near(view(guess), view(v), view(steps), {out.data(), out.size()},
+                               resolve_threads(n_threads));
+            },
+            nb::arg("guess").noconvert(), nb::arg("v").noconvert(), nb::arg("steps").noconvert(),
+            nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
+            "The same, found from a guess, which must not be `out`.");
 
     nb::class_<SeparableTerm, DataTerm>(m, "SeparableTerm", "A term of one entry each.")
         .def(

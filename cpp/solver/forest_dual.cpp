@@ -44,7 +44,7 @@ DualVariable::Movement ForestDual::step(std::span<const double> ubar, double t, 
             if (!sweep(l, c, ubar, t, blend, n_threads, watch)) return {false, squared};
             ++n_sweeps_;
             for (int s = 0; s < forests_[l].n_shards(); ++s)
-                squared += movements_[static_cast<std::size_t>(s)];
+                squared += movements_[static_cast<std::size_t>(s)].total();
         }
     }
     return {true, squared};
@@ -63,20 +63,30 @@ bool ForestDual::sweep(std::size_t forest, std::size_t channel, std::span<const 
         // The slot's z is not kept: prox and ū give q̂ = z - v, and q̂ - point = ū/t - v.
         return forests_[forest].sweep(
             &here.warm, forests_.workspace(), n_threads, &watch, std::span(movements_),
-            [&](std::size_t slot, std::size_t vertex) { return from(slot) + inverse * u[vertex]; },
-            [&](std::size_t slot, std::size_t vertex, double z, double v, double& movement) {
-                const double moved = inverse * u[vertex] - v;
-                movement += moved * moved;
-                q[slot] = z - v;
-                divergence[vertex] += z - v;
+            [=]<std::size_t n>(Neighbours<n> wide, std::size_t slot, std::size_t vertex) {
+                return from(wide, slot) + Pack<n>(inverse) * Pack<n>::load(u + vertex);
+            },
+            [=]<std::size_t n>(Neighbours<n>, std::size_t slot, std::size_t vertex, Pack<n> z,
+                               Pack<n> v, PackSum& movement) {
+                const Pack<n> moved = Pack<n>(inverse) * Pack<n>::load(u + vertex) - v;
+                const Pack<n> arrival = z - v;
+                movement.add(moved * moved);
+                arrival.store(q + slot);
+                (Pack<n>::load(divergence + vertex) + arrival).store(divergence + vertex);
             });
     };
-    if (here.point.empty()) return run([&](std::size_t slot) { return q[slot]; });
-    if (here.anchor.empty())
-        return run(
-            [&](std::size_t slot) { return point[slot] = blend(point[slot], q[slot], 0.0); });
-    return run(
-        [&](std::size_t slot) { return point[slot] = blend(point[slot], q[slot], anchor[slot]); });
+    if (here.point.empty())
+        return run([=]<std::size_t n>(Neighbours<n>, std::size_t slot) {
+            return Pack<n>::load(q + slot);
+        });
+    const bool has_anchor = !here.anchor.empty();
+    return run([=]<std::size_t n>(Neighbours<n>, std::size_t slot) {
+        Pack<n> start = Pack<n>(blend.point) * Pack<n>::load(point + slot) +
+                        Pack<n>(blend.arrival) * Pack<n>::load(q + slot);
+        if (has_anchor) start = start + Pack<n>(blend.anchor) * Pack<n>::load(anchor + slot);
+        start.store(point + slot);
+        return start;
+    });
 }
 
 // Kᵀp̂ = Σ_l q̂_l, forest after forest.

@@ -60,8 +60,8 @@ class ForestDual : public DualVariable {
     Forests& forests_;
     double delta_;
     std::size_t n_channels_;
-    std::vector<Part> parts_;        // channels of a forest side by side
-    std::vector<double> movements_;  // by shard
+    std::vector<Part> parts_;         // channels of a forest side by side
+    std::vector<PackSum> movements_;  // by shard
     std::vector<double> divergence_;
     std::vector<double> p_;  // by edge, for ‖p‖² where δ > 0
     long long n_sweeps_ = 0;

@@ -203,7 +203,7 @@ void Pdhg::move_primal() {
                 ubar_[i] = point_[i] - point_divergence_[i] * steps_[is_scaled ? v : 0];
             }
         });
-    data_.prox(ubar_, steps_, ubar_, options_.n_threads);
+    data_.prox_near(arrival_, ubar_, steps_, ubar_, options_.n_threads);
     arrival_.swap(ubar_);
 }
 

@@ -66,6 +66,13 @@ class DataTerm {
     virtual void prox(std::span<const double> v, std::span<const double> steps,
                       std::span<double> out, int n_threads) const = 0;
 
+    // The same to rounding, for terms that search for it, from a guess. `out` must not be `guess`.
+    virtual void prox_near([[maybe_unused]] std::span<const double> guess,
+                           std::span<const double> v, std::span<const double> steps,
+                           std::span<double> out, int n_threads) const {
+        prox(v, steps, out, n_threads);
+    }
+
     // γ such that G - γ/2 ‖u‖² is convex on the domain; 0 if there is none.
     virtual double strong_convexity() const { return 0.0; }
 

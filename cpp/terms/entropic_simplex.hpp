@@ -5,12 +5,15 @@
 //
 // The paper finds the proximal map through Moreau's identity by Newton's method on G*, in C unknowns
 // per vertex. Here the unknowns are eliminated but for one, for which Newton's method converges
-// from every start; see prox in the source.
+// from every start, or found together from a good guess; see terms/simplex_prox.hpp.
 #pragma once
 
 #include "terms/data_term.hpp"
 
 namespace graphtv {
+
+class Entries;
+class SimplexGroup;
 
 class EntropicSimplexTerm final : public DataTerm {
   public:
@@ -23,6 +26,10 @@ class EntropicSimplexTerm final : public DataTerm {
     void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,
               int n_threads) const override;
 
+    void prox_near(std::span<const double> guess, std::span<const double> v,
+                   std::span<const double> steps, std::span<double> out,
+                   int n_threads) const override;
+
     // The second derivative ε/u is at least ε on the simplex. (The paper has 1/ε.)
     double strong_convexity() const override { return epsilon_; }
     Interval domain() const override { return {0.0, 1.0}; }
@@ -30,6 +37,12 @@ class EntropicSimplexTerm final : public DataTerm {
     static constexpr double sum_tolerance = 1e-12;
 
   private:
+    double scale(double tau) const;
+    void solve_vertex(std::size_t i, std::span<const double> v, double tau, std::span<double> d,
+                      std::span<double> u) const;
+    bool solve_group(std::size_t i, std::span<const double> guess, std::span<const double> v,
+                     const Entries& steps, SimplexGroup& group) const;
+
     std::span<const double> cost_;
     double epsilon_;
 };

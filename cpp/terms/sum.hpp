@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <span>
 
 #include "parallel/parallel_for.hpp"
 #include "parallel/watch.hpp"
@@ -62,19 +63,15 @@ void for_shards(std::size_t n, int n_threads, const Body& body) {
     });
 }
 
-// Σ term(i) over [0, n), in double the precision. Four sums in turn hide the latency of one.
-template <class Term>
-CompensatedSum sum_of(std::size_t n, int n_threads, const Term& term) {
+// The shards' sums, sum(begin, end, lanes) adding to four sums in turn, which hides the latency of one.
+template <class Sum>
+CompensatedSum sum_of_shards(std::size_t n, int n_threads, const Sum& sum) {
     const Shards shards(n);
     std::array<CompensatedSum, Shards::most> partial{};
     parallel_for(shards.count(), n_threads, [&](int shard, int) {
         Watched::look();
         std::array<CompensatedSum, 4> lanes{};
-        std::size_t i = shards.begin(shard);
-        const std::size_t end = shards.end(shard);
-        for (; i + 4 <= end; i += 4)
-            for (std::size_t k = 0; k < 4; ++k) lanes[k].add(term(i + k));
-        for (; i < end; ++i) lanes[0].add(term(i));
+        sum(shards.begin(shard), shards.end(shard), lanes);
         for (std::size_t k = 1; k < 4; ++k) lanes[0].add(lanes[k]);
         partial[static_cast<std::size_t>(shard)] = lanes[0];
     });
@@ -82,6 +79,39 @@ CompensatedSum sum_of(std::size_t n, int n_threads, const Term& term) {
     for (int shard = 0; shard < shards.count(); ++shard)
         total.add(partial[static_cast<std::size_t>(shard)]);
     return total;
+}
+
+// Adds term(i) for i in [begin, end).
+template <class Term>
+void add_in_turn(std::size_t begin, std::size_t end, std::array<CompensatedSum, 4>& lanes,
+                 const Term& term) {
+    std::size_t i = begin;
+    for (; i + 4 <= end; i += 4)
+        for (std::size_t k = 0; k < 4; ++k) lanes[k].add(term(i + k));
+    for (; i < end; ++i) lanes[0].add(term(i));
+}
+
+// Σ term(i) over [0, n), in double the precision.
+template <class Term>
+CompensatedSum sum_of(std::size_t n, int n_threads, const Term& term) {
+    return sum_of_shards(n, n_threads, [&](std::size_t begin, std::size_t end, auto& lanes) {
+        add_in_turn(begin, end, lanes, term);
+    });
+}
+
+inline constexpr std::size_t longest_row = 64;
+
+// The same where terms come in rows: fill(i, terms) makes those from i on, in vector instructions.
+template <class Fill>
+CompensatedSum sum_of_rows(std::size_t n, int n_threads, const Fill& fill) {
+    return sum_of_shards(n, n_threads, [&](std::size_t begin, std::size_t end, auto& lanes) {
+        std::array<double, longest_row> terms;
+        for (std::size_t i = begin; i < end; i += longest_row) {
+            const std::size_t length = std::min(longest_row, end - i);
+            fill(i, std::span(terms.data(), length));
+            add_in_turn(0, length, lanes, [&](std::size_t k) { return terms[k]; });
+        }
+    });
 }
 
 // The same without the errors, for norms in hot loops. Takes no memory.

@@ -10,6 +10,7 @@
 #include "solver/objective.hpp"
 #include "solver/polish.hpp"
 #include "terms/absolute.hpp"
+#include "terms/elementary.hpp"
 #include "terms/entropic_simplex.hpp"
 #include "terms/huber.hpp"
 #include "terms/linear_box.hpp"
@@ -115,6 +116,20 @@ void sums_keep_what_rounding_loses() {
     check(sum_of(1'000'003, 2, [](std::size_t) { return 1.0; }).value() == 1'000'003.0);
 }
 
+void exponentials_and_logarithms_are_good_to_an_ulp(Random& random) {
+    const auto is_near = [](double found, long double exact) {
+        return std::abs(static_cast<double>(found - exact)) <=
+               0x1p-52 * std::abs(static_cast<double>(exact));
+    };
+    for (int i = 0; i < 100'000; ++i) {
+        const double scale = std::pow(10.0, 6.0 * uniform(random) - 3.0);
+        const double x = std::min(scale, 700.0) * (2.0 * uniform(random) - 1.0), y = std::exp(x);
+        check(is_near(quick_exp(x), std::exp(static_cast<long double>(x))), "quick_exp");
+        check(is_near(quick_log(y), std::log(static_cast<long double>(y))), "quick_log");
+    }
+    check(quick_exp(0.0) == 1.0 && quick_log(1.0) == 0.0);
+}
+
 }  // namespace
 }  // namespace graphtv::tests
 
@@ -122,6 +137,7 @@ int main() {
     using namespace graphtv::tests;
     Random random(1);
     sums_keep_what_rounding_loses();
+    exponentials_and_logarithms_are_good_to_an_ulp(random);
     all_terms({10'000, 1}, random);
     all_terms({1'000, 7}, random);
     all_terms({2, 3}, random);
