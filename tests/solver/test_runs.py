@@ -273,8 +273,8 @@ class TestLimits:
         assert 0.5 * elapsed < result.setup_time + result.solve_time <= elapsed
 
     def test_time_is_kept_on_the_simplex(self):
-        cost = np.random.default_rng(0).normal(size=(10_000, 10))
-        problem = Problem(grid_graph((100, 100), 3.0), EntropicSimplex(cost))
+        cost = np.random.default_rng(0).normal(size=(90_000, 10))
+        problem = Problem(grid_graph((300, 300), 3.0), EntropicSimplex(cost))
         start = time.process_time()
         result = solve(problem, tol=1e-15, time_limit=0.5, n_threads=1)
         assert result.status == "time_limit"
