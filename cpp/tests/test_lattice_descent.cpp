@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "check.hpp"
 #include "counting_new.hpp"
@@ -82,7 +83,7 @@ std::vector<double> twin(const Lattice& grid, int n_iterations) {
     std::vector<double> x(m), y(m), u = grid.f, r = grid.f;
     std::vector<std::size_t> order(m);
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, {}, [&](std::size_t e) { return grid.matching[e]; });
+    std::ranges::sort(order, {}, [&](std::size_t e) { return std::pair(grid.matching[e], e); });
     double t = 1.0;
     for (int k = 0; k < n_iterations; ++k) {
         const double next = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t * t)), beta = (t - 1.0) / next;
