@@ -147,11 +147,16 @@ def _weights_per_axis(weights: Any, shape: tuple[int, ...]) -> list[Floats]:
             f"weights must be a number or have one entry for each of the {len(shape)} axes,"
             f" got {len(weights)}"
         )
+    return weights_of_axes(weights, "weights", shape)
+
+
+def weights_of_axes(given: Sequence[Any], name: str, shape: tuple[int, ...]) -> list[Floats]:
+    """Return one number or array of edge weights per axis, checked; errors call them `name`."""
     checked = []
-    for axis, given in enumerate(weights):
-        values = as_floats(given, f"weights[{axis}]")
+    for axis, entry in enumerate(given):
+        values = as_floats(entry, f"{name}[{axis}]")
         sides = (*shape[:axis], shape[axis] - 1, *shape[axis + 1 :])
-        checked.append(as_weights(values, f"weights[{axis}]", sides if values.ndim else ()))
+        checked.append(as_weights(values, f"{name}[{axis}]", sides if values.ndim else ()))
     return checked
 
 

@@ -34,7 +34,7 @@ from graphtv._validate import (
     first_index,
 )
 from graphtv.graph import Graph
-from graphtv.grid import grid_graph
+from graphtv.grid import grid_graph, weights_of_axes
 
 
 def pixel_graph(shape: tuple[int, ...], weight: Any, spacing: Any, connectivity: Any) -> Graph:
@@ -137,13 +137,7 @@ def _axis_weights(weight: Any, shape: tuple[int, ...]) -> list[Floats]:
             f"weight must have one entry for each of the {len(shape)} axes of pixels if it is a"
             f" {type(weight).__name__}, got {len(weight)}"
         )
-    parts = []
-    for axis, given in enumerate(weight):
-        name = f"weight[{axis}]"
-        values = as_floats(given, name)
-        sides = (*shape[:axis], shape[axis] - 1, *shape[axis + 1 :])
-        parts.append(as_weights(values, name, sides if values.ndim else ()))
-    return parts
+    return weights_of_axes(weight, "weight", shape)
 
 
 def _pixel_weights(weight: Any, shape: tuple[int, ...]) -> Floats:

@@ -25,6 +25,7 @@ from graphtv.applications._affinity import (
     row_stochastic,
     vertex_degrees,
 )
+from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.problem import Problem
 from graphtv.solver import solve
@@ -367,9 +368,7 @@ def _spread(graph: Graph, codes: NDArray[np.int64], n_classes: int) -> Floats:
 
 def _reached(graph: Graph, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which samples have a label in their connected component."""
-    n, edges = graph.n_vertices, graph.edges
-    links = sparse.csr_array((np.ones(len(edges), np.int8), (edges[:, 0], edges[:, 1])), (n, n))
-    _, component = sparse.csgraph.connected_components(links, directed=False)
-    has_label = np.zeros(n, dtype=np.bool_)
+    n_components, component = connected_components(graph)
+    has_label = np.zeros(n_components, dtype=np.bool_)
     has_label[component[codes >= 0]] = True
     return np.asarray(has_label[component])

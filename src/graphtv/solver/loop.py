@@ -37,9 +37,6 @@ from graphtv.terms._arrays import from_core, to_core
 EXACT_GAP = 1e-12
 """The relative gap that counts as exact: what tol=0 asks for."""
 
-FIRST_POLISH = 4
-"""Iterations before the first polish."""
-
 KEEP_FROM = 500
 """Iterations from which good points are kept, since gaps of PDHG rise and fall on long runs."""
 
@@ -175,7 +172,7 @@ def _run(
     """Iterate until something is proved or a limit is met; `best` is what is known beforehand."""
     tolerance, watch = progress.limits.tolerance, progress.limits.watch
     # On the way to flows, cheap iterations are better spent on a better start.
-    first = SHORTEST_CHEAP_START if engine.target and engine.is_cheap else FIRST_POLISH
+    first = SHORTEST_CHEAP_START if engine.target and engine.is_cheap else 0
     polish = Polish(problem, watch, n_threads, first)
     # What is exact has exact pieces, too, which the start before the flows has not.
     may_end = tolerance > EXACT_GAP or not engine.target
