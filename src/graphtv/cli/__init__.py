@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from graphtv.cli.errors import UsageError
 
 COMMANDS = {
-    "demo": "denoise, segment and cut small examples, with certificates and a picture",
+    "demo": "denoise, segment and cut small examples; save a picture",
     "denoise": "denoise an image, a volume or an array",
     "segment": "segment an image from scribbles",
     "cut": "find a minimum cut of a network in DIMACS format",
     "fuse": "fuse numbers on a graph into pieces of equal value",
-    "completion": "print the code that completes commands in bash, zsh, fish or tcsh",
+    "completion": "print the code that completes commands in a shell",
     "info": "versions, threads and build, for a bug report",
 }
 """The commands, which are the names of their modules, and what they do in a line."""
@@ -67,6 +67,7 @@ def make_parser(*names: str) -> argparse.ArgumentParser:
         prog="graphtv",
         description="Certified total variation on weighted graphs.",
         epilog="graphtv COMMAND --help has the arguments of a command, and examples.",
+        formatter_class=_Help,
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
@@ -77,6 +78,14 @@ def make_parser(*names: str) -> argparse.ArgumentParser:
         if command in names:
             importlib.import_module(f"graphtv.cli.{command}").arguments(described)
     return parser
+
+
+class _Help(argparse.HelpFormatter):
+    """Leaves room for the longest name of a command."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=18)
+        self._action_max_length = 16  # by itself it forgets how far commands are indented
 
 
 class _Version(argparse.Action):
