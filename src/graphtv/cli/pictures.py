@@ -6,6 +6,7 @@ a transparency is set aside, to be put back as it was.
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -28,6 +29,9 @@ FORMATS = {
 """What a suffix says."""
 
 JPEG_QUALITY = 95
+
+MOST_PIXELS = 2**29
+"""A PNG or JPEG that claims to have more than twice as many is not believed."""
 
 Colour = tuple[int, int, int]
 
@@ -84,7 +88,7 @@ def picture_of(data: bytes, name: str) -> Picture:
 def _read_npy(data: bytes, name: str) -> Picture:
     try:
         array = np.load(BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except Exception as error:  # of every kind: the file may say anything
         raise UsageError(f"{name} cannot be read as .npy: {error}") from None
     if array.dtype.kind not in "buif":
         raise UsageError(f"{name} must hold real numbers, got dtype {array.dtype}")
@@ -99,17 +103,17 @@ def _read_with_pillow(data: bytes, name: str) -> Picture:
 
 
 def _open(data: bytes, name: str) -> Any:
-    """Return an image of Pillow's, of any size: this one is the user's own."""
+    """Return an image of Pillow's, which may be larger than Pillow trusts strangers to send."""
     from warnings import catch_warnings, simplefilter
 
     image_module = _pillow()
-    limit, image_module.MAX_IMAGE_PIXELS = image_module.MAX_IMAGE_PIXELS, None
+    limit, image_module.MAX_IMAGE_PIXELS = image_module.MAX_IMAGE_PIXELS, MOST_PIXELS
     try:
         with catch_warnings():
             simplefilter("ignore")
             image = image_module.open(BytesIO(data))
             image.load()
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except Exception as error:  # of every kind: the file may say anything
         reason = str(error).split("<_io")[0].rstrip(" '") or type(error).__name__
         if "cannot identify image" in reason:
             reason = "it is no PNG, JPEG, TIFF or .npy file"
@@ -162,6 +166,10 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
 
 def _read_tiff(data: bytes, name: str) -> Picture:
     tifffile = _tifffile()
+    complaints = _Complaints(logging.ERROR)
+    logger = logging.getLogger("tifffile")
+    was_loud, logger.propagate = logger.propagate, False
+    logger.addHandler(complaints)
     try:
         with tifffile.TiffFile(BytesIO(data)) as file:
             page, series = file.pages[0], file.series[0]
@@ -175,6 +183,11 @@ def _read_tiff(data: bytes, name: str) -> Picture:
         if "imagecodecs" in str(error):  # a compression that Pillow may know
             return _read_with_pillow(data, name)
         raise UsageError(f"{name} cannot be read as TIFF: {error}") from None
+    finally:
+        logger.removeHandler(complaints)
+        logger.propagate = was_loud
+    if complaints.first is not None:
+        raise UsageError(f"{name} cannot be read as TIFF: {complaints.first}")
     colours = [k for k, letter in enumerate(axes) if letter in "SC"]
     axis = colours[-1] if colours else None
     alpha = None
@@ -184,6 +197,16 @@ def _read_tiff(data: bytes, name: str) -> Picture:
         if pixels.shape[axis] == 1:
             pixels, axes, axis = pixels.squeeze(axis), axes.replace("S", ""), None
     return Picture(np.ascontiguousarray(pixels), "tiff", axis, alpha, {"axes": axes})
+
+
+class _Complaints(logging.Handler):
+    """Keeps the first error that tifffile logs: it goes on, with zeros for what it cannot read."""
+
+    first: str | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take note of it."""
+        self.first = self.first or record.getMessage()
 
 
 # Writing -----------------------------------------------------------------------------------------

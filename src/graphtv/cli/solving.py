@@ -101,7 +101,8 @@ def solving(title: str, arguments: argparse.Namespace, tol: float) -> Iterator[d
             with contextlib.redirect_stdout(sys.stderr):
                 yield {**solver_options(arguments), "verbose": True}
         else:
-            with progress_bar("" if arguments.quiet else title, tolerance) as callback:
+            bar = contextlib.nullcontext() if arguments.quiet else progress_bar(title, tolerance)
+            with bar as callback:
                 yield solver_options(arguments, callback)
     except ValueError as error:
         raise UsageError(str(error)) from None
