@@ -58,7 +58,7 @@ def test_info_names_every_package(capsys):
     assert lines["numpy"] == np.__version__
     assert lines["graphtv"] == version("graphtv")
     assert int(lines["threads"].split()[0]) >= 1
-    assert {"core", "python", "platform", "scipy", "matplotlib", "rich"} <= lines.keys()
+    assert {"core", "build", "python", "platform", "scipy", "matplotlib", "rich"} <= lines.keys()
 
 
 def test_no_command_is_an_error(capsys):
