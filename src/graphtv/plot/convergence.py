@@ -64,6 +64,7 @@ def draw_convergence(
     if len(tolerances) == 1 and (tolerance := tolerances.pop()) > 0.0:
         axes.axhline(tolerance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     axes.set_yscale("log")
+    axes.minorticks_off()
     axes.set_xlabel(AXES[column])
     axes.set_ylabel("relative gap, certified")
     if len(runs) > 1 or labels is not None:

@@ -114,7 +114,7 @@ def draw_criterion(path: FusedLassoPath, ax: Axes | None = None, *, criterion: s
         low, high = values - path.cv_std, values + path.cv_std
         axes.fill_between(path.lambdas, low, high, color=COLOURS[0], alpha=0.18, linewidth=0)
     df = int(path.df[path.best_index(name)])
-    _mark(axes, at, f"λ = {at:.3g}, {df} degrees of freedom")
+    _mark(axes, at, f"λ = {at:.3g}, df = {df}")
     axes.set_xlabel("λ")
     axes.set_ylabel("cross-validation error" if is_cv else name.upper())
     tidy(axes)

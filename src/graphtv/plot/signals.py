@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 EDGES = ("auto", "all", "jumps", "none")
 
+DOT = 1.0
+"""The diameter of a dot over the distance of its neighbours, within the sizes below."""
+
+DOT_SIZES = (0.6, 60.0)
+
 MOST_EDGES = 5000
 """Up to this many edges are drawn unless asked for."""
 
@@ -94,7 +99,7 @@ def draw_signal(
         drawn = _draw_faces(axes, places, depth, faces, values, scale)
     else:
         _draw_edges(axes, graph, places, values, style)
-        drawn = _draw_dots(axes, places, depth, values, scale)
+        drawn = _draw_dots(axes, graph, places, depth, values, scale)
     axes.set_aspect(_aspect(places) if is_map else "equal")
     axes.margins(0.03)
     axes.autoscale_view()
@@ -207,20 +212,23 @@ def _draw_edges(axes: Any, graph: Graph, places: Floats, values: Floats, style: 
 
 
 def _draw_dots(
-    axes: Any, places: Floats, depth: Floats | None, values: Floats, scale: dict[str, Any]
+    axes: Any,
+    graph: Graph,
+    places: Floats,
+    depth: Floats | None,
+    values: Floats,
+    scale: dict[str, Any],
 ) -> Any:
-    # Dots that cover a third of the axes together.
-    area = axes.get_window_extent().size.prod() * (72.0 / axes.figure.dpi) ** 2
-    size = min(60.0, max(0.6, area / (3.0 * (len(places) + 1))))
+    sizes = _dot_sizes(axes, graph, places)
     order = np.arange(len(places)) if depth is None else np.argsort(depth, kind="stable")
     unknown = np.isnan(values[order])
-    if unknown.any():
-        axes.scatter(*places[order[unknown]].T, s=size, c="#B5BAC1", linewidths=0, zorder=3)
-    known = order[~unknown]
+    grey, known = order[unknown], order[~unknown]
+    if len(grey):
+        axes.scatter(*places[grey].T, s=sizes[grey], c="#B5BAC1", linewidths=0, zorder=3)
     low, high = scale["clim"]
     return axes.scatter(
         *places[known].T,
-        s=size,
+        s=sizes[known],
         c=values[known],
         cmap=scale["cmap"],
         vmin=low,
@@ -228,6 +236,23 @@ def _draw_dots(
         linewidths=0,
         zorder=3,
     )
+
+
+def _dot_sizes(axes: Any, graph: Graph, places: Floats) -> Floats:
+    """Return areas in points²: a dot is as wide as its neighbours are far."""
+    n = len(places)
+    if not n:
+        return np.empty(0)
+    tails, heads = graph.edges.T
+    lengths = np.linalg.norm(places[tails] - places[heads], axis=1)
+    total = np.bincount(tails, lengths, n) + np.bincount(heads, lengths, n)
+    degree = np.bincount(tails, minlength=n) + np.bincount(heads, minlength=n)
+    usual = float(np.median(lengths)) if len(lengths) else 1.0
+    spacing = np.where(degree > 0, total / np.maximum(degree, 1), usual)
+    room = np.asarray(axes.get_window_extent().size) * 72.0 / axes.figure.dpi
+    points_per_unit = float((room / np.maximum(np.ptp(places, axis=0), 1e-12)).min())
+    sizes: Floats = np.clip((DOT * spacing * points_per_unit) ** 2, *DOT_SIZES)
+    return sizes
 
 
 def _aspect(places: Floats) -> float:

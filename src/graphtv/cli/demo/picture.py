@@ -67,6 +67,7 @@ def picture(found: Findings, suffix: str) -> bytes:
         _draw_gap(gap, *found.runs)
         draw_convergence(found.race, race)
         race.set_xscale("log")
+        race.minorticks_off()
         race.set_title("Race of preconditioners: certified gap")
         race.set_ylabel("")
         _draw_cut(cut, found.pipes, found.cut)
@@ -99,6 +100,7 @@ def _draw_gap(ax: Any, first: Result, exact: Result) -> None:
         ax.semilogy(*zip(*points, strict=True), color=colour, linewidth=2, label=result.method)
         last = points[-1:]
     ax.legend(loc="lower left", frameon=False)
+    ax.minorticks_off()
     ax.axhline(first.tolerance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     ax.set_title("Denoising: certified gap")
     ax.set_xlabel("iteration")
