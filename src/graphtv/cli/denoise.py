@@ -39,7 +39,8 @@ examples:
 weight:
   Larger is smoother. It has the unit of the pixels, where integers are divided
   by the largest of their type: 0.1 is a tenth of the way from black to white.
-  `auto` estimates the noise and takes the weight of least expected error.
+  `auto` estimates the noise and takes the weight of least expected error, on a
+  sample of large images.
 
 """
 
@@ -123,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Denoise a file."""
     _check(arguments)
     from graphtv.applications.denoising import denoise_tv
-    from graphtv.applications.noise import suggest_weight
+    from graphtv.cli.auto_weight import auto_weight
     from graphtv.cli.pictures import check_can_hold, encode, format_of, read_picture
     from graphtv.terms import HuberTV, TotalVariation
 
@@ -146,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
         if weight == "auto":
             if arguments.time_limit is not None:
                 search["time_limit"] = options["time_limit"] = arguments.time_limit / 2
-            weight = suggest_weight(
+            weight = auto_weight(
                 picture.pixels,
                 verbose=arguments.verbose,
                 n_threads=arguments.threads,
