@@ -40,6 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     # No option before the command takes a value, so the first other word is the command.
     name = next((word for word in words if not word.startswith("-")), "")
+    if not words:
+        make_parser().print_help(sys.stderr)
+        return 2
     try:
         arguments = make_parser(name).parse_args(words)
         code: int | None = importlib.import_module(f"graphtv.cli.{name}").run(arguments)

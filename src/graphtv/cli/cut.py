@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
     status = _status(cut, arguments)
     if arguments.side is not None:
         write_bytes(arguments.side, _side(cut, arguments.side))
-    if arguments.flow is not None:
-        if not cut.certified:
-            raise UsageError(f"there is no maximum flow to write: the cut is not proved ({status})")
+    if arguments.flow is not None and cut.certified:
         write_bytes(arguments.flow, _flow(cut, network))
+    elif arguments.flow is not None:
+        print(f"{arguments.flow} is not written: the cut is not proved yet", file=sys.stderr)
     _print(cut, status, arguments)
     return EXIT_CODES[status]
 

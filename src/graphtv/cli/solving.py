@@ -32,7 +32,8 @@ exit codes:
   4    --time-limit was reached
   5    no further progress, as a rule at the limit of rounding
   130  Ctrl-C
-With 3, 4, 5 and 130 the best answer so far is written, with its certificate."""
+With 3, 4, 5 and 130 the best answer so far is written, with its certificate;
+nothing is if there is none yet."""
 
 PRECONDITIONERS = ("auto", "none", "diagonal", "chains", "linear", "nested", "matroid")
 METHODS = ("auto", "pdhg", "descent", "exact")
