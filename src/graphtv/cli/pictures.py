@@ -92,7 +92,7 @@ def _read_npy(data: bytes, name: str) -> Picture:
         raise UsageError(f"{name} cannot be read as .npy: {error}") from None
     if array.dtype.kind not in "buif":
         raise UsageError(f"{name} must hold real numbers, got dtype {array.dtype}")
-    return Picture(array, "npy")
+    return Picture(_native(array), "npy")
 
 
 def _read_with_pillow(data: bytes, name: str) -> Picture:
@@ -155,8 +155,7 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
     pixels = np.array(image)
     if is_deep:
         pixels = pixels.astype(np.uint16)
-    if pixels.dtype.byteorder == ">":
-        pixels = pixels.astype(pixels.dtype.newbyteorder("="))
+    pixels = _native(pixels)
     alpha = None
     if image.mode in ("LA", "RGBA"):
         pixels, alpha = pixels[..., :-1], np.ascontiguousarray(pixels[..., -1])
@@ -196,7 +195,12 @@ def _read_tiff(data: bytes, name: str) -> Picture:
         pixels = np.delete(pixels, -1, axis)
         if pixels.shape[axis] == 1:
             pixels, axes, axis = pixels.squeeze(axis), axes.replace("S", ""), None
-    return Picture(np.ascontiguousarray(pixels), "tiff", axis, alpha, {"axes": axes})
+    return Picture(_native(np.ascontiguousarray(pixels)), "tiff", axis, alpha, {"axes": axes})
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with the bytes of its numbers in the order of this machine."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 class _Complaints(logging.Handler):
