@@ -2,8 +2,8 @@
 
     python docs/gallery/segmentation.py segmentation.png
 
-The photograph is scikit-image's `coffee` (CC0, by Rachel Michetti). Needs the extras `image` and
-`plot`.
+The photograph is scikit-image's `coffee` (CC0, by Rachel Michetti). Needs scikit-image and
+matplotlib.
 """
 
 from __future__ import annotations

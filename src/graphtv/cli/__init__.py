@@ -1,4 +1,8 @@
-"""The command line: one module per command, imported when that command is called."""
+"""The command line: one module per command, imported when that command is called.
+
+A module has two functions: `arguments` describes the command to its parser, `run` does the work and
+returns the exit code, None meaning 0.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,23 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from graphtv.cli.errors import UsageError
 
+COMMANDS = {
+    "demo": "denoise, segment and cut small examples; save a picture",
+    "denoise": "denoise an image, a volume or an array",
+    "segment": "segment an image from scribbles",
+    "cut": "find a minimum cut of a network in DIMACS format",
+    "fuse": "fuse numbers on a graph into pieces of equal value",
+    "completion": "print the code that completes commands in a shell",
+    "info": "versions, threads and build, for a bug report",
+}
+"""The commands, which are the names of their modules, and what they do in a line."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 2 for a wrong request, 130 for Ctrl-C.
+    """Run a command and return its exit code: its own, 2 for a wrong request, 130 for Ctrl-C.
 
     Parameters
     ----------
@@ -23,58 +37,58 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without κ shows ? instead
-    arguments = _parser().parse_args(argv)
-    command = importlib.import_module(f"graphtv.cli.{arguments.command}")
+    words = sys.argv[1:] if argv is None else list(argv)
+    # No option before the command takes a value, so the first other word is the command.
+    name = next((word for word in words if not word.startswith("-")), "")
+    if not words:
+        make_parser().print_help(sys.stderr)
+        return 2
     try:
-        command.run(arguments)
+        arguments = make_parser(name).parse_args(words)
+        code: int | None = importlib.import_module(f"graphtv.cli.{name}").run(arguments)
         sys.stdout.flush()
     except UsageError as error:
-        print(f"graphtv {arguments.command}: error: {error}", file=sys.stderr)
+        print(f"graphtv {name}: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    except MemoryError:
+        print(f"graphtv {name}: error: out of memory", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         # The reader has gone, as in `graphtv demo | head`; the interpreter's last flush must not
         # complain about it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    return 0
+    return code or 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser(*names: str) -> argparse.ArgumentParser:
+    """Return a parser that knows every command, and the arguments of those named."""
     parser = argparse.ArgumentParser(
-        prog="graphtv", description="Certified total variation on weighted graphs."
+        prog="graphtv",
+        description="Certified total variation on weighted graphs.",
+        epilog="graphtv COMMAND --help has the arguments of a command, and examples.",
+        formatter_class=_Help,
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-
-    demo = commands.add_parser(
-        "demo",
-        help="denoise an image and decompose a graph, with certificates and a picture",
-        description="Denoise a seeded image to a certified relative gap of 1e-3 and then exactly, "
-        "decompose a small graph by every method, and save a picture of both.",
-    )
-    picture = demo.add_mutually_exclusive_group()
-    picture.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="where the picture goes, its suffix is its format; by default graphtv-demo.png, "
-        "numbered if that exists",
-    )
-    picture.add_argument("--no-picture", action="store_true", help="numbers only")
-    demo.add_argument("--force", action="store_true", help="overwrite an existing picture")
-    demo.add_argument(
-        "--size",
-        type=_size,
-        default=256,
-        metavar="N",
-        help="height and width of the image in pixels, by default %(default)s",
-    )
-
-    commands.add_parser("info", help="versions, threads and build, for a bug report")
+    for command, summary in COMMANDS.items():
+        described = commands.add_parser(
+            command, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        if command in names:
+            importlib.import_module(f"graphtv.cli.{command}").arguments(described)
     return parser
+
+
+class _Help(argparse.HelpFormatter):
+    """Leaves room for the longest name of a command."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=18)
+        self._action_max_length = 16  # by itself it forgets how far commands are indented
 
 
 class _Version(argparse.Action):
@@ -88,13 +102,3 @@ class _Version(argparse.Action):
 
         print(f"graphtv {version('graphtv')}")
         parser.exit()
-
-
-def _size(text: str) -> int:
-    size = int(text)
-    if not 8 <= size <= 4096:
-        raise argparse.ArgumentTypeError(f"must lie in [8, 4096], got {size}")
-    return size
-
-
-_size.__name__ = "size"  # argparse names it in its errors

@@ -8,7 +8,21 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-OPTIONAL = ("matplotlib", "rich", "networkx", "igraph")
+OPTIONAL = (
+    "matplotlib",
+    "networkx",
+    "igraph",
+    "scikit-learn",
+    "pillow",
+    "tifffile",
+    "rich",
+    "shtab",
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command."""
+    parser.description = "Print versions, threads and build, for a bug report."
 
 
 def run(_: argparse.Namespace) -> None:
@@ -18,13 +32,14 @@ def run(_: argparse.Namespace) -> None:
     facts = {
         "graphtv": version("graphtv"),
         "core": Path(str(_core.__file__)).name,
+        "build": str(getattr(_core, "build", "unknown")),
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "platform": platform.platform(),
         "threads": f"{_n_processors()} by default",
     }
     facts |= {name: _version(name) for name in ("numpy", "scipy", *OPTIONAL)}
     for name, value in facts.items():
-        print(f"{name:<12}{value}")
+        print(f"{name:<14}{value}")
 
 
 def _version(package: str) -> str:
