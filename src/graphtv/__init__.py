@@ -7,44 +7,42 @@ trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose
 cuts and flows.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from graphtv import datasets, gallery
-from graphtv.applications.cut_path import CutPath, cut_path
-from graphtv.applications.denoising import denoise_tv
-from graphtv.applications.fused_lasso import fused_lasso
-from graphtv.applications.fused_lasso_path import FusedLassoPath, fused_lasso_path
-from graphtv.applications.min_cut import Cut, min_cut
-from graphtv.applications.noise import estimate_noise, suggest_weight
-from graphtv.applications.segmentation import Segmentation, segment, segment_image
-from graphtv.condition import condition_number
-from graphtv.decomposition import ForestPartition, decompose
-from graphtv.exact import tv_chain, tv_forest
-from graphtv.flow_network import FlowNetwork
-from graphtv.graph import Graph
-from graphtv.grid import GridStructure, grid_graph, recognize_grid
-from graphtv.io import DimacsError, read_dimacs, write_dimacs
-from graphtv.neighbours import knn_graph
-from graphtv.problem import Problem
-from graphtv.result import Result
-from graphtv.solver import PDHG, solve
-from graphtv.terms import (
-    AbsoluteLoss,
-    DataTerm,
-    EntropicSimplex,
-    HuberLoss,
-    HuberTV,
-    LinearBox,
-    LogisticLoss,
-    PoissonLoss,
-    SquaredLoss,
-    TotalVariation,
-)
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from graphtv import datasets, gallery
     from graphtv.applications.classifier import TVClassifier
+    from graphtv.applications.cut_path import CutPath, cut_path
+    from graphtv.applications.denoising import denoise_tv
+    from graphtv.applications.fused_lasso import fused_lasso
     from graphtv.applications.fused_lasso_estimator import FusedLasso
+    from graphtv.applications.fused_lasso_path import FusedLassoPath, fused_lasso_path
+    from graphtv.applications.min_cut import Cut, min_cut
+    from graphtv.applications.noise import estimate_noise, suggest_weight
+    from graphtv.applications.segmentation import Segmentation, segment, segment_image
+    from graphtv.condition import condition_number
+    from graphtv.decomposition import ForestPartition, decompose
+    from graphtv.exact import tv_chain, tv_forest
+    from graphtv.flow_network import FlowNetwork
+    from graphtv.graph import Graph
+    from graphtv.grid import GridStructure, grid_graph, recognize_grid
+    from graphtv.io import DimacsError, read_dimacs, write_dimacs
+    from graphtv.neighbours import knn_graph
+    from graphtv.problem import Problem
+    from graphtv.result import Result
+    from graphtv.solver import PDHG, solve
+    from graphtv.terms import (
+        AbsoluteLoss,
+        DataTerm,
+        EntropicSimplex,
+        HuberLoss,
+        HuberTV,
+        LinearBox,
+        LogisticLoss,
+        PoissonLoss,
+        SquaredLoss,
+        TotalVariation,
+    )
 
 __all__ = [
     "PDHG",
@@ -94,18 +92,57 @@ __all__ = [
     "write_dimacs",
 ]
 
-_LAZY = {
-    "FusedLasso": "graphtv.applications.fused_lasso_estimator",
-    "TVClassifier": "graphtv.applications.classifier",
+_NAMES = {
+    "applications.classifier": ("TVClassifier",),
+    "applications.cut_path": ("CutPath", "cut_path"),
+    "applications.denoising": ("denoise_tv",),
+    "applications.fused_lasso": ("fused_lasso",),
+    "applications.fused_lasso_estimator": ("FusedLasso",),
+    "applications.fused_lasso_path": ("FusedLassoPath", "fused_lasso_path"),
+    "applications.min_cut": ("Cut", "min_cut"),
+    "applications.noise": ("estimate_noise", "suggest_weight"),
+    "applications.segmentation": ("Segmentation", "segment", "segment_image"),
+    "condition": ("condition_number",),
+    "decomposition": ("ForestPartition", "decompose"),
+    "exact": ("tv_chain", "tv_forest"),
+    "flow_network": ("FlowNetwork",),
+    "graph": ("Graph",),
+    "grid": ("GridStructure", "grid_graph", "recognize_grid"),
+    "io": ("DimacsError", "read_dimacs", "write_dimacs"),
+    "neighbours": ("knn_graph",),
+    "problem": ("Problem",),
+    "result": ("Result",),
+    "solver": ("PDHG", "solve"),
+    "terms": (
+        "AbsoluteLoss",
+        "DataTerm",
+        "EntropicSimplex",
+        "HuberLoss",
+        "HuberTV",
+        "LinearBox",
+        "LogisticLoss",
+        "PoissonLoss",
+        "SquaredLoss",
+        "TotalVariation",
+    ),
 }
-"""Names that need an extra, and the modules that have them."""
+"""The public names of each module, which is imported when one of them is first asked for: scipy takes
+its time, and most programs need a part of it."""
 
+_SUBMODULES = ("applications", "datasets", "gallery", "io", "plot", "solver", "terms")
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
 
+    def __getattr__(name):
+        from importlib import import_module
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+        if name in _SUBMODULES:
+            return import_module(f"{__name__}.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *__all__, *_SUBMODULES})

@@ -1,4 +1,8 @@
-"""The command line: one module per command, imported when that command is called."""
+"""The command line: one module per command, imported when that command is called.
+
+A module has two functions: `arguments` describes the command to its parser, `run` does the work and
+returns the exit code, None meaning 0.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,18 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from graphtv.cli.errors import UsageError
 
+COMMANDS = {
+    "demo": "denoise an image and decompose a graph, with certificates and a picture",
+    "info": "versions, threads and build, for a bug report",
+}
+"""The commands, which are the names of their modules, and what they do in a line."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 2 for a wrong request, 130 for Ctrl-C.
+    """Run a command and return its exit code: its own, 2 for a wrong request, 130 for Ctrl-C.
 
     Parameters
     ----------
@@ -23,13 +32,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without κ shows ? instead
-    arguments = _parser().parse_args(argv)
-    command = importlib.import_module(f"graphtv.cli.{arguments.command}")
+    words = sys.argv[1:] if argv is None else list(argv)
+    # No option before the command takes a value, so the first other word is the command.
+    name = next((word for word in words if not word.startswith("-")), "")
+    arguments = make_parser(name).parse_args(words)
+    command = importlib.import_module(f"graphtv.cli.{name}")
+    code: int | None = None
     try:
-        command.run(arguments)
+        code = command.run(arguments)
         sys.stdout.flush()
     except UsageError as error:
-        print(f"graphtv {arguments.command}: error: {error}", file=sys.stderr)
+        print(f"graphtv {name}: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -38,42 +51,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader has gone, as in `graphtv demo | head`; the interpreter's last flush must not
         # complain about it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return 0
+    return code or 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser(name: str) -> argparse.ArgumentParser:
+    """Return a parser that knows every command, and the arguments of the one named."""
     parser = argparse.ArgumentParser(
         prog="graphtv", description="Certified total variation on weighted graphs."
     )
     parser.add_argument("--version", action=_Version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-
-    demo = commands.add_parser(
-        "demo",
-        help="denoise an image and decompose a graph, with certificates and a picture",
-        description="Denoise a seeded image to a certified relative gap of 1e-3 and then exactly, "
-        "decompose a small graph by every method, and save a picture of both.",
-    )
-    picture = demo.add_mutually_exclusive_group()
-    picture.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="where the picture goes, its suffix is its format; by default graphtv-demo.png, "
-        "numbered if that exists",
-    )
-    picture.add_argument("--no-picture", action="store_true", help="numbers only")
-    demo.add_argument("--force", action="store_true", help="overwrite an existing picture")
-    demo.add_argument(
-        "--size",
-        type=_size,
-        default=256,
-        metavar="N",
-        help="height and width of the image in pixels, by default %(default)s",
-    )
-
-    commands.add_parser("info", help="versions, threads and build, for a bug report")
+    for command, summary in COMMANDS.items():
+        described = commands.add_parser(
+            command, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        if command == name:
+            importlib.import_module(f"graphtv.cli.{name}").arguments(described)
     return parser
 
 
@@ -88,13 +81,3 @@ class _Version(argparse.Action):
 
         print(f"graphtv {version('graphtv')}")
         parser.exit()
-
-
-def _size(text: str) -> int:
-    size = int(text)
-    if not 8 <= size <= 4096:
-        raise argparse.ArgumentTypeError(f"must lie in [8, 4096], got {size}")
-    return size
-
-
-_size.__name__ = "size"  # argparse names it in its errors

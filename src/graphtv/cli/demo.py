@@ -44,6 +44,41 @@ LEAST_GAP = 1e-16
 METHODS = ("linear", "nested", "matroid")
 
 
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command."""
+    parser.description = (
+        "Denoise a seeded image to a certified relative gap of 1e-3 and then exactly,\n"
+        "decompose a small graph by every method, and save a picture of both."
+    )
+    picture = parser.add_mutually_exclusive_group()
+    picture.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="where the picture goes, its suffix is its format; by default graphtv-demo.png, "
+        "numbered if that exists",
+    )
+    picture.add_argument("--no-picture", action="store_true", help="numbers only")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing picture")
+    parser.add_argument(
+        "--size",
+        type=_size,
+        default=256,
+        metavar="N",
+        help="height and width of the image in pixels, by default %(default)s",
+    )
+
+
+def _size(text: str) -> int:
+    size = int(text)
+    if not 8 <= size <= 4096:
+        raise argparse.ArgumentTypeError(f"must lie in [8, 4096], got {size}")
+    return size
+
+
+_size.__name__ = "size"  # argparse names it in its errors
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Run the demonstration."""
     out: Path | None = None

@@ -11,6 +11,11 @@ from pathlib import Path
 OPTIONAL = ("matplotlib", "rich", "networkx", "igraph")
 
 
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command."""
+    parser.description = "Print versions, threads and build, for a bug report."
+
+
 def run(_: argparse.Namespace) -> None:
     """Print names and values, a line each."""
     from graphtv import _core
