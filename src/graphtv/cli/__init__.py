@@ -17,6 +17,7 @@ from graphtv.cli.errors import UsageError
 
 COMMANDS = {
     "demo": "denoise an image and decompose a graph, with certificates and a picture",
+    "paper": "the paper's tables and figures, computed anew",
     "info": "versions, threads and build, for a bug report",
 }
 """The commands, which are the names of their modules, and what they do in a line."""

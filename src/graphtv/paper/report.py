@@ -87,9 +87,9 @@ def _rich_table(table: Table) -> Any:
     shown = RichTable(
         title=_plain(table.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
     )
-    for k, column in enumerate(table.columns):
-        head = f"{column.group}\n{column.name}" if column.group else f"\n{column.name}"
-        shown.add_column(_plain(head), justify="right" if k else "left", no_wrap=True)
+    for k, (group, column) in enumerate(zip(_groups(table), table.columns, strict=True)):
+        head = _plain(f"{group}\n{column.name}")
+        shown.add_column(head, justify="right" if k else "left", no_wrap=True)
     for row in table.rows:
         if row.section:
             shown.add_row(f"[bold]{_plain(row.section)}[/bold]")
@@ -114,8 +114,16 @@ def _text(entry: Entry) -> str:
     return f"{ours} / {entry.paper}" if entry.paper else ours
 
 
+def _groups(table: Table) -> list[str]:
+    """Return the group of each column, empty where it is that of the column before."""
+    groups = [column.group for column in table.columns]
+    pairs = zip(groups, ["", *groups], strict=False)
+    return [group if group != before else "" for group, before in pairs]
+
+
 def _widths(table: Table) -> list[int]:
-    widths = [max(len(column.group), len(column.name)) for column in table.columns]
+    pairs = zip(_groups(table), table.columns, strict=True)
+    widths = [max(len(group), len(column.name)) for group, column in pairs]
     for row in table.rows:
         for k, entry in enumerate(row.entries):
             widths[k] = max(widths[k], len(_text(entry)))
@@ -139,7 +147,7 @@ def _show_plainly(table: Table, stream: TextIO) -> None:
         return "  ".join(cells).rstrip()
 
     lines = [table.title]
-    lines.append(line(column.group for column in table.columns))
+    lines.append(line(_groups(table)))
     lines.append(line(column.name for column in table.columns))
     for row in table.rows:
         if row.section:

@@ -31,6 +31,10 @@ class Store:
     def __init__(self, out: Path) -> None:
         self._folder = out / FOLDER
 
+    def has(self, name: str) -> bool:
+        """Whether anything is kept of the experiment of that name."""
+        return (self._folder / name).is_dir()
+
     def path(self, experiment: Experiment, key: str) -> Path:
         """Return where the outcome of a cell is kept."""
         kind = "quick" if experiment.quick else "full"
@@ -59,15 +63,19 @@ class Store:
             file.write(text.encode())
 
 
-def _identity(experiment: Experiment, key: str) -> dict[str, Any]:
+def library_version() -> str:
+    """Return the version of graphtv, empty if it runs without being installed."""
     try:
-        ours = version("graphtv")
+        return version("graphtv")
     except PackageNotFoundError:
-        ours = ""
+        return ""
+
+
+def _identity(experiment: Experiment, key: str) -> dict[str, Any]:
     return {
         "experiment": experiment.name,
         "cell": key,
         "quick": experiment.quick,
-        "version": ours,
+        "version": library_version(),
         "revision": experiment.revision,
     }
