@@ -24,7 +24,7 @@ from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.gallery import erdos_renyi_graph
 from graphtv.graph import Graph
-from graphtv.paper.drawing import draw_gaps, picture
+from graphtv.paper.drawing import LABELS, STYLES, draw_gaps, picture, share_legend
 from graphtv.paper.experiment import (
     Cell,
     Claim,
@@ -266,8 +266,6 @@ class Table1(Experiment):
         return made
 
     def _draw_scatter(self, outcomes: Outcomes, path: Path) -> None:
-        from graphtv.paper.drawing import LABELS, STYLES
-
         with picture(path, 6.4, 4.4) as figure:
             ax = figure.subplots()
             for name in ("none", "linear", "nested", "matroid"):
@@ -307,7 +305,7 @@ class Table1(Experiment):
                 axes[0, k].set_title(f"|E|/|V| = {ratio}")
             for row in axes:
                 row[0].set_ylabel("relative gap")
-            axes[0, 0].legend(frameon=False, fontsize=7)
+            share_legend(figure, axes)
 
 
 def _key(ratio: float, seed: int) -> str:

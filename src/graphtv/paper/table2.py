@@ -22,7 +22,7 @@ from graphtv.decomposition import ForestPartition, decompose
 from graphtv.graph import Graph
 from graphtv.grid import recognize_grid
 from graphtv.paper import instances, stand_ins, stereo
-from graphtv.paper.drawing import draw_gaps, picture
+from graphtv.paper.drawing import draw_gaps, picture, share_legend
 from graphtv.paper.experiment import (
     Cell,
     Claim,
@@ -472,18 +472,7 @@ class Table2(Experiment):
                 ax.set_ylim(1e-11, 3.0)
             for row in axes:
                 row[0].set_ylabel("relative gap")
-            handles = {
-                label: h
-                for ax in axes.flat
-                for h, label in zip(*ax.get_legend_handles_labels(), strict=True)
-            }
-            figure.legend(
-                list(handles.values()),
-                list(handles),
-                loc="outside upper center",
-                ncols=len(handles),
-                frameon=False,
-            )
+            share_legend(figure, axes)
 
 
 def _reference(instance: Instance) -> Outcome:
