@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from graphtv import grid_graph
-from graphtv.paper import instances, stand_ins, stereo, table2
+from graphtv.paper import instances, stereo, table2
+from graphtv.paper.experiment import UnavailableError
 from graphtv.paper.instances import Instance, merged
 
 DATA = os.environ.get("GRAPHTV_DATA")
@@ -35,7 +36,6 @@ def test_generated_networks_have_the_papers_size(make, inner, ratio):
     [
         (instances.horse, 48112, 41),
         (instances.alue7065, 33338, 22),
-        (instances.venus(1), 166222, 22712834),
     ],
 )
 def test_read_instances_have_the_papers_size_and_the_known_cut(make, inner, cut):
@@ -45,27 +45,24 @@ def test_read_instances_have_the_papers_size_and_the_known_cut(make, inner, cut)
     assert instance.maximum_flow() == cut
 
 
-@pytest.mark.parametrize("name", list(table2.LINES))
+SMALL = [name for name in table2.LINES if name not in ("BVZ-venus2*", "KZ2-sawtooth2")]
+
+
+@pytest.mark.parametrize("name", SMALL)
 def test_small_instances_agree_with_networkx(name):
-    line = table2.LINES[name]
-    if line.make not in (
-        instances.rmf_long,
-        instances.rmf_wide,
-        instances.wash_rlg_long,
-        stand_ins.texture,
-        stand_ins.line_art,
-        stand_ins.colour_models,
-    ):
-        if not DATA:
-            pytest.skip("GRAPHTV_DATA is not set")
-    instance = line.make(True, Path(DATA) if DATA else None)
+    try:
+        instance = table2.LINES[name].make(True, Path(DATA) if DATA else None)
+    except UnavailableError as error:
+        pytest.skip(str(error))
     assert instance.maximum_flow() == _by_networkx(instance.cut)
 
 
 def _by_networkx(cut):
     network = networkx.DiGraph()
     network.add_nodes_from(["s", "t"])
-    for (i, j), there, back in zip(cut.graph.edges.tolist(), cut.forward, cut.backward, strict=True):
+    for (i, j), there, back in zip(
+        cut.graph.edges.tolist(), cut.forward, cut.backward, strict=True
+    ):
         network.add_edge(i, j, capacity=int(there))
         network.add_edge(j, i, capacity=int(back))
     for i, (source, sink) in enumerate(zip(cut.source, cut.sink, strict=True)):
@@ -110,7 +107,9 @@ def test_stereo_move_is_worth_its_energy():
         side = np.zeros(network.n_vertices, dtype=bool)
         side[network.source] = True
         side[:n_old] = keep
-        side[n_old : n_old + int(new.sum())] = [p not in after for p in zip(*np.nonzero(new), strict=True)]
+        side[n_old : n_old + int(new.sum())] = [
+            p not in after for p in zip(*np.nonzero(new), strict=True)
+        ]
         energy = _energy(left, costs, before, after, alpha)
         difference = energy - network.cut_value(side)
         constant = difference if constant is None else constant

@@ -10,6 +10,7 @@ import pytest
 
 from graphtv.cli import main
 from graphtv.paper import table1, table2
+from graphtv.paper.experiment import Outcomes, UnavailableError
 from graphtv.paper.run import stored
 from graphtv.paper.store import Store
 
@@ -87,7 +88,7 @@ def test_claims_of_table_2_hold(second):
 
 
 def test_matroids_and_our_default_get_there_on_every_row(second):
-    experiment, outcomes = second
+    _, outcomes = second
     known = [line for line in table2.LINES if f"{line}/auto" in outcomes]
     assert len(known) == 12 if HAS_DATA else len(known) >= 3
     for line in known:
@@ -126,7 +127,14 @@ def test_grids_are_split_into_chains():
 def test_tables_have_the_papers_rows_and_figures(out):
     with open(out / "table1.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["|E|/|V|, paper"] for row in rows] == ["0.68", "1.11", "2.36", "2.98", "4.25", "6.48"]
+    assert [row["|E|/|V|, paper"] for row in rows] == [
+        "0.68",
+        "1.11",
+        "2.36",
+        "2.98",
+        "4.25",
+        "6.48",
+    ]
     assert [row["Matroid, it, paper"] for row in rows] == ["36", "80", "103", "137", "166", "59"]
     with open(out / "table2.csv", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -195,8 +203,6 @@ def test_a_second_run_shows_the_same_without_running_anything(out, capsys, monke
 def test_rows_without_data_are_listed_with_the_reason(tmp_path):
     experiment = table2.Table2(quick=True, data=tmp_path)
     cells = {cell.key: cell for cell in experiment.cells()}
-    from graphtv.paper.experiment import Outcomes, UnavailableError
-
     reasons = {}
     for name in ("horse-48112", "BVZ-venus1*", "KZ2-sawtooth1"):
         with pytest.raises(UnavailableError, match="is not in") as caught:
