@@ -46,8 +46,8 @@ from graphtv.problem import Problem
 
 TOLERANCE = 5e-4
 CAP = 2000
-EVERY = 0.02
-"""Counts above 100 may be too high by this share."""
+EVERY = 0.04
+"""On images, where looks at the gap are dear, counts from 50 on may be too high by this share."""
 
 COLUMNS = {"none": "None", "diagonal": "Diag.", "nested": "Nest. Forest", "linear": "Lin. Forest"}
 """The paper's preconditioners; on a grid, linear forests are its chains."""
@@ -69,6 +69,9 @@ IMAGES: dict[str, list[tuple[int, float]]] = {
 }
 """The paper's iterations and seconds on its three images."""
 
+QUICK = ("image_0030", "image_0060")
+"""The images of a quick run: they have few classes."""
+
 PICTURED = 3
 """So many images have their gaps drawn."""
 
@@ -81,7 +84,7 @@ class Table3(Experiment):
 
     def __init__(self, quick: bool = False, data: Path | None = None) -> None:
         super().__init__(quick, data)
-        self.n_per_moon = 100 if quick else 500
+        self.n_per_moon = 300 if quick else 500
         self.seeds = range(2 if quick else 10)
         self.step = 4 if quick else 1
         self.photographs = self._photographs()
@@ -92,7 +95,9 @@ class Table3(Experiment):
             names = icg_names(self.data)
         except UnavailableError:
             names = ["icgbench"]
-        return [*(names[:2] if self.quick else names), "coffee"]
+        if self.quick:
+            names = [name for name in names if name in QUICK] or names[:1]
+        return [*names, "coffee"]
 
     def cells(self) -> list[Cell]:
         """Return a cell per seed of the moons, and one per photograph and column."""
@@ -159,7 +164,7 @@ class Table3(Experiment):
         else:
             problem = image_problem(photograph)
             preconditioner = "chains" if column == "linear" else column
-            run = functools.partial(_count, problem, preconditioner)
+            run = functools.partial(_count, problem, preconditioner, every=EVERY)
             run = functools.partial(_default, problem) if column == "default" else run
             found, u = run(progress)
             labels = labels_of(u, shape)
@@ -171,7 +176,7 @@ class Table3(Experiment):
     def photograph(self, name: str) -> Photograph:
         """Return a photograph in the size of this run."""
         if name == "coffee":
-            return coffee(2 * self.step if self.quick else 2)
+            return coffee(self.step)
         if name == "icgbench":
             read_icg(self.data, name)  # says what is missing
         return read_icg(self.data, name).every(self.step)
@@ -270,7 +275,7 @@ class Table3(Experiment):
             "Accelerated PDHG with γ = ε = 1 on one thread; seconds are of the iterations, without"
             " the looks at the gap, ours of the processor. *: a grid, whose linear forests are"
             " chains; beside each image stand the ranges of the paper's three, which are not named."
-            f" Counts above 100 are to within {100 * EVERY:g} %.",
+            f" Their counts from 50 on are to within {100 * EVERY:g} %.",
             "The paper gives neither the weights and the cost of wrong labels of the moons, nor the"
             " factor of ρ, the kernels and the scale of intensities of the images: see the page on"
             " the paper for what was taken, and why.",
@@ -310,7 +315,12 @@ class Table3(Experiment):
 
 
 def _count(
-    problem: Problem, preconditioner: str, progress: Progress, scheme: str = "accelerated"
+    problem: Problem,
+    preconditioner: str,
+    progress: Progress,
+    *,
+    scheme: str = "accelerated",
+    every: float = 0.0,
 ) -> tuple[Outcome, np.ndarray]:
     """Run the paper's algorithm.
 
@@ -325,7 +335,7 @@ def _count(
         cap=CAP,
         progress=progress,
         gamma=EPSILON,
-        every=EVERY,
+        every=every,
         scheme=scheme,
         first_gap=first_gap,
     )
