@@ -218,7 +218,7 @@ class Table1(Experiment):
             made.append(
                 Picture(
                     gaps,
-                    "The relative gap by iterations (above) and by seconds (below), one graph each.",
+                    "The relative gap by iterations (above) and seconds (below), one graph each.",
                 )
             )
         return made
