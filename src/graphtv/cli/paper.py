@@ -14,7 +14,7 @@ from typing import Any
 
 from graphtv.cli.errors import UsageError
 from graphtv.paper.experiment import NAMES, Experiment, Outcome, Outcomes, load
-from graphtv.paper.report import Section, show, write_csv, write_page
+from graphtv.paper.report import Section, show, show_claims, write_csv, write_page
 from graphtv.paper.run import Listener, stored
 from graphtv.paper.run import run as run_cells
 from graphtv.paper.store import Store, library_version
@@ -75,6 +75,8 @@ def run(arguments: argparse.Namespace) -> None:
         for table in sections[name].tables:
             show(table, sys.stdout)
             print()
+        show_claims(sections[name].claims, sys.stdout)
+        print()
     # The page also shows what earlier runs have found.
     for name in filter(store.has, set(NAMES) - set(wanted)):
         experiment = load(name)(arguments.quick, data)
@@ -98,7 +100,8 @@ def _section(experiment: Experiment, outcomes: Outcomes, out: Path) -> Section:
         notes.append('No pictures without matplotlib: pip install "graphtv[plot]"')
     else:
         pictures = experiment.pictures(outcomes, out)
-    return Section(experiment.name, experiment.title, tables, pictures, notes)
+    claims = experiment.claims(outcomes)
+    return Section(experiment.name, experiment.title, tables, pictures, claims, notes)
 
 
 def _data(given: Path | None) -> Path | None:

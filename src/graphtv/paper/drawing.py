@@ -101,3 +101,17 @@ def draw_gaps(
         ax.axhline(tolerance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     ax.set_xlabel(by)
     ax.grid(True, color="#E3E5E8", linewidth=0.6)
+
+
+def share_legend(figure: Figure, axes: Any) -> None:
+    """Put one legend for all axes above them."""
+    handles = {}
+    for ax in axes.flat:
+        handles.update(dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True)))
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside upper center",
+        ncols=len(handles),
+        frameon=False,
+    )

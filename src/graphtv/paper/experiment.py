@@ -137,6 +137,25 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """Something that the paper says, and whether it holds here.
+
+    Parameters
+    ----------
+    text : str
+        What is claimed.
+    holds : bool or None
+        Whether it holds, None if nothing that was run decides it.
+    evidence : str
+        What was found.
+    """
+
+    text: str
+    holds: bool | None
+    evidence: str
+
+
+@dataclass(frozen=True)
 class Picture:
     """A PNG file and what it shows."""
 
@@ -173,6 +192,10 @@ class Experiment(ABC):
     @abstractmethod
     def tables(self, outcomes: Outcomes) -> list[Table]:
         """Return the tables of what is known so far."""
+
+    def claims(self, outcomes: Outcomes) -> list[Claim]:
+        """Return what the paper says about it, judged by what is known so far."""
+        return []
 
     def pictures(self, outcomes: Outcomes, folder: Path) -> list[Picture]:
         """Draw what is known so far into PNG files of the folder; needs matplotlib."""

@@ -1,7 +1,7 @@
 """The same table for the terminal, as CSV and as a page of HTML that needs no other file.
 
-Where the paper has a figure it stands beside ours: dimmed after a stroke in the terminal, in a
-column of its own in the CSV file, beneath ours in the page.
+Where the paper has a figure it stands beside ours: in a column of its own in the CSV file, dimmed
+beneath ours elsewhere.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from graphtv.io.atomic import replaced
-from graphtv.paper.experiment import Column, Entry, Picture, Row, Table
+from graphtv.paper.experiment import Claim, Column, Entry, Picture, Row, Table
 
 NOTHING = "·"
 
@@ -30,6 +30,7 @@ class Section:
     title: str
     tables: Sequence[Table]
     pictures: Sequence[Picture]
+    claims: Sequence[Claim] = ()
     notes: Sequence[str] = ()
 
 
@@ -101,7 +102,7 @@ def _rich_table(table: Table) -> Any:
 def _marked(entry: Entry) -> str:
     ours = _plain(entry.ours or NOTHING)
     ours = f"[bold]{ours}[/bold]" if entry.is_best else ours
-    return f"{ours} [dim]/ {_plain(entry.paper)}[/dim]" if entry.paper else ours
+    return f"{ours}\n[dim]{_plain(entry.paper)}[/dim]" if entry.paper else ours
 
 
 def _plain(text: str) -> str:
@@ -121,23 +122,25 @@ def _groups(table: Table) -> list[str]:
     return [group if group != before else "" for group, before in pairs]
 
 
-def _widths(table: Table) -> list[int]:
+def _widths(table: Table, measure: Callable[[Entry], str]) -> list[int]:
     pairs = zip(_groups(table), table.columns, strict=True)
     widths = [max(len(group), len(column.name)) for group, column in pairs]
     for row in table.rows:
         for k, entry in enumerate(row.entries):
-            widths[k] = max(widths[k], len(_text(entry)))
+            widths[k] = max(widths[k], len(measure(entry)))
         if row.section:
             widths[0] = max(widths[0], len(row.section))
     return widths
 
 
 def _width(table: Table) -> int:
-    return sum(_widths(table)) + 3 * len(table.columns) + 4
+    """Return the width of the table where the paper's figures are beneath ours."""
+    widths = _widths(table, lambda entry: max(entry.ours, entry.paper, key=len))
+    return sum(widths) + 3 * len(table.columns) + 4
 
 
 def _show_plainly(table: Table, stream: TextIO) -> None:
-    widths = _widths(table)
+    widths = _widths(table, _text)
 
     def line(texts: Iterable[str]) -> str:
         cells = [
@@ -163,6 +166,16 @@ def _notes(table: Table) -> list[str]:
     return [*of_rows, *table.notes]
 
 
+def show_claims(claims: Sequence[Claim], stream: TextIO) -> None:
+    """Print what the paper claims, and whether it holds."""
+    for claim in claims:
+        print(f"{_verdict(claim)}: {claim.text} ({claim.evidence})", file=stream)
+
+
+def _verdict(claim: Claim) -> str:
+    return {True: "holds", False: "DOES NOT HOLD", None: "undecided"}[claim.holds]
+
+
 # The page ---------------------------------------------------------------------------------------
 
 STYLE = """
@@ -186,6 +199,7 @@ tbody tr:hover { background: var(--shade); }
 td.best { font-weight: 700; } td small { display: block; color: var(--quiet); font-weight: 400; }
 tr.section td { font-weight: 700; padding-top: .8rem; }
 figure { margin: 1.5rem 0; } img { max-width: 100%; height: auto; }
+.holds strong { color: #009e73; } .fails strong { color: #d55e00; }
 figcaption, .notes { color: var(--quiet); font-size: .92em; }
 """
 
@@ -208,6 +222,8 @@ def write_page(sections: Sequence[Section], facts: Sequence[str], folder: Path) 
         parts.append(f'<section id="{escape(section.name)}"><h2>{escape(section.title)}</h2>')
         parts += [f"<p>{escape(note)}</p>" for note in section.notes]
         parts += [_html_table(table) for table in section.tables]
+        if section.claims:
+            parts.append(f'<ul class="claims">{"".join(map(_html_claim, section.claims))}</ul>')
         parts += [_html_figure(picture) for picture in section.pictures]
         parts.append("</section>")
     parts.append("</body></html>\n")
@@ -250,6 +266,14 @@ def _html_entry(entry: Entry) -> str:
     kind = ' class="best"' if entry.is_best else ""
     beside = f"<small>{escape(entry.paper)}</small>" if entry.paper else ""
     return f"<td{kind}>{escape(entry.ours or NOTHING)}{beside}</td>"
+
+
+def _html_claim(claim: Claim) -> str:
+    kind = {True: "holds", False: "fails", None: "open"}[claim.holds]
+    return (
+        f'<li class="{kind}"><strong>{escape(_verdict(claim))}</strong>: {escape(claim.text)}'
+        f' <span class="quiet">({escape(claim.evidence)})</span></li>'
+    )
 
 
 def _html_figure(picture: Picture) -> str:

@@ -12,6 +12,7 @@ number is nearest to the paper's.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,9 +24,10 @@ from graphtv.condition import condition_number
 from graphtv.decomposition import ForestPartition, decompose
 from graphtv.gallery import erdos_renyi_graph
 from graphtv.graph import Graph
-from graphtv.paper.drawing import draw_gaps, picture
+from graphtv.paper.drawing import LABELS, STYLES, draw_gaps, picture, share_legend
 from graphtv.paper.experiment import (
     Cell,
+    Claim,
     Column,
     Entry,
     Experiment,
@@ -135,28 +137,23 @@ class Table1(Experiment):
         for group in COLUMNS.values():
             columns += [Column(group, "κ²"), Column(group, "it")]
         rows = [self._row(ratio, outcomes) for ratio in PAPER]
-        return [Table("table1", self._caption(), columns, rows, self._notes(outcomes))]
+        return [Table("table1", self._caption(), columns, rows, self._notes())]
 
     def _caption(self) -> str:
         return (
             f"Table 1: κ² and iterations to a relative gap of {TOLERANCE:g}, Erdős–Rényi graphs of"
-            f" {self.n_vertices} vertices, mean ± standard deviation of {len(self.seeds)} seeds"
-            " / the paper's"
+            f" {self.n_vertices} vertices, mean ± standard deviation of {len(self.seeds)} seeds;"
+            " beneath, the paper's"
         )
 
     def _row(self, ratio: float, outcomes: Outcomes) -> Row:
-        known = [outcomes[key] for seed in self.seeds if (key := _key(ratio, seed)) in outcomes]
+        known = self._known(ratio, outcomes)
         if not known:
             return Row([Entry(f"{ratio}")] + [Entry() for _ in range(2 * len(COLUMNS))])
         measured = float(np.mean([outcome["ratio"] for outcome in known]))
         entries = [Entry(f"{measured:.2f}", f"{ratio}")]
-        iterations = {
-            name: float(np.mean([outcome[name]["iterations"] for outcome in known]))
-            for name in COLUMNS
-        }
-        kappas = {
-            name: float(np.mean([outcome[name]["kappa2"] for outcome in known])) for name in COLUMNS
-        }
+        iterations = {name: _mean(known, name, "iterations") for name in COLUMNS}
+        kappas = {name: _mean(known, name, "kappa2") for name in COLUMNS}
         for name in COLUMNS:
             paper = PAPER[ratio].get(name)
             of_column = [outcome[name] for outcome in known]
@@ -177,24 +174,69 @@ class Table1(Experiment):
             )
         return Row(entries)
 
-    def _notes(self, outcomes: Outcomes) -> list[str]:
-        deviations = [
+    def _known(self, ratio: float, outcomes: Outcomes) -> list[Outcome]:
+        return [outcomes[key] for seed in self.seeds if (key := _key(ratio, seed)) in outcomes]
+
+    def _deviations(self, outcomes: Outcomes) -> list[float]:
+        return [
             outcome[name]["deviation"]
             for outcome in outcomes.values()
             for name in COLUMNS
             if "deviation" in outcome[name]
         ]
-        notes = [
+
+    def _notes(self) -> list[str]:
+        return [
             f"Accelerated PDHG, γ = 1/4; weights 1, signals N(0, {SIGNAL}²). |E|/|V| counts the"
             " vertices that have an edge. Greedy: breadth-first spanning forests; our default:"
             " the heaviest edges first.",
         ]
-        if deviations:
-            notes.append(
-                f"κ² of {len(deviations)} nested partitions, from all singular values, deviates"
-                f" from L/l̂ by at most {max(deviations):.1e} of it: Theorem 3 holds to rounding."
-            )
-        return notes
+
+    def claims(self, outcomes: Outcomes) -> list[Claim]:
+        """Judge the theorem, the optimality of matroids, and the order of the columns."""
+        if not outcomes:
+            return []
+        deviation = max(self._deviations(outcomes))
+        theorem = Claim(
+            "κ² of nested and matroid forests is L/l̂",
+            deviation < 1e-9,
+            f"relative deviation at most {deviation:.1e}",
+        )
+        worse = sum(
+            outcome["matroid"]["kappa2"] > outcome[name]["kappa2"] * (1 + 1e-9)
+            for outcome in outcomes.values()
+            for name in ("nested", "heaviest")
+        )
+        optimal = Claim(
+            "the matroid partition has the smallest κ of all nested forests",
+            worse == 0,
+            f"on {len(outcomes)} graphs",
+        )
+        return [theorem, optimal, *(self._order(outcomes, kind) for kind in ("kappa2", "it"))]
+
+    def _order(self, outcomes: Outcomes, kind: str) -> Claim:
+        """Compare each pair of the paper's columns in each row as the paper does."""
+        agree, compared, against = 0, 0, []
+        for ratio, paper in PAPER.items():
+            known = self._known(ratio, outcomes)
+            for a, b in itertools.combinations(paper if known else (), 2):
+                theirs = paper[a][kind == "it"] - paper[b][kind == "it"]
+                # Ties, and what the paper has within a twentieth, say nothing about the order.
+                if abs(theirs) <= 0.05 * max(paper[a][kind == "it"], paper[b][kind == "it"]):
+                    continue
+                field = "iterations" if kind == "it" else "kappa2"
+                ours = _mean(known, a, field) - _mean(known, b, field)
+                compared += 1
+                agree += ours * theirs > 0
+                if ours * theirs <= 0:
+                    against.append(f"{a} and {b} at {ratio}")
+        what = "iterations" if kind == "it" else "κ²"
+        beside = f"; not {', '.join(against)}" if against else ""
+        return Claim(
+            f"the columns of a row are ordered by {what} as in the paper",
+            agree == compared,
+            f"{agree} of {compared} pairs{beside}",
+        )
 
     def pictures(self, outcomes: Outcomes, folder: Path) -> list[Picture]:
         """Draw iterations against κ², and the gaps of the first seed."""
@@ -224,8 +266,6 @@ class Table1(Experiment):
         return made
 
     def _draw_scatter(self, outcomes: Outcomes, path: Path) -> None:
-        from graphtv.paper.drawing import LABELS, STYLES
-
         with picture(path, 6.4, 4.4) as figure:
             ax = figure.subplots()
             for name in ("none", "linear", "nested", "matroid"):
@@ -265,11 +305,15 @@ class Table1(Experiment):
                 axes[0, k].set_title(f"|E|/|V| = {ratio}")
             for row in axes:
                 row[0].set_ylabel("relative gap")
-            axes[0, 0].legend(frameon=False, fontsize=7)
+            share_legend(figure, axes)
 
 
 def _key(ratio: float, seed: int) -> str:
     return f"{ratio}/{seed}"
+
+
+def _mean(known: Sequence[Outcome], name: str, field: str) -> float:
+    return float(np.mean([outcome[name][field] for outcome in known]))
 
 
 def _is_least(values: dict[str, float], name: str) -> bool:

@@ -11,6 +11,8 @@ known or computed independently.
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +22,10 @@ from graphtv.decomposition import ForestPartition, decompose
 from graphtv.graph import Graph
 from graphtv.grid import recognize_grid
 from graphtv.paper import instances, stand_ins, stereo
-from graphtv.paper.drawing import draw_gaps, picture
+from graphtv.paper.drawing import draw_gaps, picture, share_legend
 from graphtv.paper.experiment import (
     Cell,
+    Claim,
     Column,
     Entry,
     Experiment,
@@ -38,9 +41,12 @@ from graphtv.paper.measurement import count, count_default
 
 TOLERANCE = 1e-10
 CAP = 100_000
-QUICK_CAP = 2_000
+QUICK_CAP = 4_000
 EVERY = 0.01
 """The gap is looked at whenever the iterations have grown by a hundredth."""
+
+LEAST_FACTOR = 5.0
+"""What "about an order of magnitude" is at least; the paper has 8 to 16."""
 
 REFERENCE = "cut"
 """The cell of a row that finds the minimum cut in another way."""
@@ -51,10 +57,11 @@ COLUMNS = {
     "nested": "Nested Forest",
     "linear": "Linear Forest",
     "matroid": "Matroid",
-    "nested, heaviest": "Nested, heaviest",
-    "linear, heaviest": "Linear, heaviest",
     "auto": "Our default",
 }
+HEAVIEST = {"nested, heaviest": "Nested, heaviest", "linear, heaviest": "Linear, heaviest"}
+"""The same two kinds of forests, heaviest edges first."""
+
 OF_THE_PAPER = ("none", "diagonal", "nested", "linear")
 
 Theirs = tuple[int | None, str]
@@ -244,7 +251,7 @@ class Table2(Experiment):
         return [
             Cell(_key(line, name), functools.partial(self.measure, line, name))
             for line in LINES.values()
-            for name in (REFERENCE, *reversed(COLUMNS))
+            for name in (REFERENCE, *reversed({**COLUMNS, **HEAVIEST}))
         ]
 
     def measure(self, line: Line, name: str, progress: Progress) -> Outcome:
@@ -292,13 +299,13 @@ class Table2(Experiment):
             rows += [self._row(line, outcomes) for line in lines]
         caption = (
             f"Table 2: iterations and seconds to a relative gap of {TOLERANCE:g}, at most"
-            f" {self.cap} iterations / the paper's"
+            f" {self.cap} iterations; beneath, the paper's"
         )
         notes = [
             "Accelerated PDHG, γ = 1/4, but for our default. Seconds are the processor's, those of"
             " the preconditioner in brackets. * is a grid. Iterations are counted to within 1 %.",
-            "Nested and linear forests as in the paper do not look at the weights; the columns"
-            " 'heaviest' take the heaviest edges first. Linear forests of a grid are its chains.",
+            "Nested and linear forests are the paper's: they do not look at the weights. Linear"
+            " forests of a grid are its chains.",
             "† is not the paper's instance but a stand-in, see the notes of the rows.",
         ]
         return Table("table2", caption, columns, rows, notes)
@@ -307,59 +314,134 @@ class Table2(Experiment):
         reference = outcomes.get(_key(line, REFERENCE), {})
         found = {name: outcomes.get(_key(line, name)) for name in COLUMNS}
         best = _best(found)
-        title = f"{line.name}†" if line.stand_in else line.name
         entries = [
-            Entry(title),
+            Entry(f"{line.name}†" if line.stand_in else line.name),
             Entry(_of(reference, "vertices", lambda n: f"{n / 1024:.3g}"), line.size),
             Entry(_of(reference, "ratio", lambda r: f"{r:.2f}"), line.ratio),
         ]
         for k, (name, outcome) in enumerate(found.items()):
             theirs = line.theirs[k] if k < len(OF_THE_PAPER) else None
-            count_, seconds = _shown(outcome)
+            iterations, seconds = _shown(outcome)
             paper = "" if theirs is None else "–" if theirs[0] is None else str(theirs[0])
-            entries.append(Entry(count_, paper, name == best))
+            entries.append(Entry(iterations, paper, name == best))
             entries.append(Entry(seconds, "" if theirs is None else theirs[1]))
-        reasons = {
-            r for name in (*COLUMNS, REFERENCE) if (r := outcomes.reasons.get(_key(line, name)))
-        }
-        note = "; ".join([*([line.stand_in] if line.stand_in else []), *sorted(reasons)])
-        return Row(entries, note=note)
+        keys = [_key(line, name) for name in (REFERENCE, *COLUMNS)]
+        reasons = sorted({outcomes.reasons[key] for key in keys if key in outcomes.reasons})
+        return Row(entries, note="; ".join([text for text in (line.stand_in, *reasons) if text]))
 
     def _details(self, outcomes: Outcomes) -> Table:
-        names = [
-            "instance",
-            "minimum cut",
-            "by",
-            "columns that find it",
-            "L none…auto",
-            "sweeps of our default",
-            "method",
-            "largest certified gap",
+        kinds = ("nested", "linear", "matroid")
+        columns = [
+            Column("", "instance"),
+            Column("Minimum cut", "value"),
+            Column("Minimum cut", "by"),
+            Column("Minimum cut", "found"),
+            *(Column("Forests L", kind) for kind in kinds),
+            *(Column(group, "it") for group in HEAVIEST.values()),
+            Column("Our default", "method"),
+            Column("Our default", "sweeps"),
+            Column("Certified", "largest gap"),
         ]
-        rows = []
-        for line in LINES.values():
-            reference = outcomes.get(_key(line, REFERENCE), {})
-            found = {n: o for n in COLUMNS if (o := outcomes.get(_key(line, n))) is not None}
-            reached = {name: o for name, o in found.items() if o["reached"]}
-            right = [name for name, o in reached.items() if o["cut"] == reference.get("cut")]
-            forests = [str(o["forests"]) for o in found.values() if "forests" in o]
-            ours = found.get("auto", {})
-            gaps = [o["gap"] for o in reached.values()]
-            texts = [
-                line.name,
-                _of(reference, "cut", str),
-                _of(reference, "by", str),
-                f"{len(right)} of {len(reached)}" if reached else "",
-                " ".join(forests),
-                _of(ours, "sweeps", str),
-                _of(ours, "method", str),
-                f"{max(gaps):.1e}" if gaps else "",
-            ]
-            rows.append(Row([Entry(text) for text in texts]))
-        names[4] = "L " + " ".join(_initials(name) for name in COLUMNS if name in _FORESTS)
-        columns = [Column("", name) for name in names]
+        rows = [self._detail(line, kinds, outcomes) for line in LINES.values()]
         caption = "Table 2, continued: minimum cuts, forests, certificates"
-        return Table("table2-cuts", caption, columns, rows)
+        notes = [
+            "'Found' counts the columns whose level sets have the minimum cut among those that"
+            " reached the tolerance. Heaviest: greedy forests with the heaviest edges first."
+            " Sweeps: steps through a whole forest.",
+        ]
+        return Table("table2-cuts", caption, columns, rows, notes)
+
+    def _detail(self, line: Line, kinds: Sequence[str], outcomes: Outcomes) -> Row:
+        reference = outcomes.get(_key(line, REFERENCE), {})
+        names = (*COLUMNS, *HEAVIEST)
+        found = {name: outcomes.get(_key(line, name), {}) for name in names}
+        reached = [outcome for outcome in found.values() if outcome.get("reached")]
+        right = [outcome for outcome in reached if outcome["cut"] == reference.get("cut")]
+        texts = [
+            line.name,
+            _of(reference, "cut", str),
+            _of(reference, "by", str),
+            f"{len(right)} of {len(reached)}" if reached else "",
+            *(_of(found[kind], "forests", str) for kind in kinds),
+            *(_shown(found[name] or None)[0] for name in HEAVIEST),
+            _of(found["auto"], "method", str),
+            _of(found["auto"], "sweeps", str),
+            f"{max(outcome['gap'] for outcome in reached):.1e}" if reached else "",
+        ]
+        return Row([Entry(text) for text in texts])
+
+    # Claims -------------------------------------------------------------------------------------
+
+    def claims(self, outcomes: Outcomes) -> list[Claim]:
+        """Judge forests against the others, chains on grids, cuts and certificates."""
+        if not outcomes:
+            return []
+        return [
+            self._forests_win(outcomes),
+            self._chains_win(outcomes),
+            self._cuts_agree(outcomes),
+        ]
+
+    def _forests_win(self, outcomes: Outcomes) -> Claim:
+        """Compare each forest with none and diagonal wherever the paper says that it wins."""
+        verdicts: dict[str, bool | None] = {}
+        for line in LINES.values():
+            theirs = dict(zip(OF_THE_PAPER, (it for it, _ in line.theirs), strict=True))
+            for forest, other in itertools.product(("nested", "linear"), ("none", "diagonal")):
+                if (theirs[forest] or math.inf) < (theirs[other] or math.inf):
+                    found = (outcomes.get(_key(line, name)) for name in (forest, other))
+                    verdicts[f"{forest} and {other} on {line.name}"] = _is_less(*found)
+        against = [what for what, holds in verdicts.items() if holds is False]
+        holding = sum(holds is True for holds in verdicts.values())
+        decided = holding + len(against)
+        beside = f"; not {', '.join(against)}" if against else ""
+        return Claim(
+            "forests need fewer iterations than none and diagonal wherever the paper says so",
+            None if decided == 0 else not against,
+            f"{holding} of {decided} comparisons, {len(verdicts) - decided} undecided{beside}",
+        )
+
+    def _chains_win(self, outcomes: Outcomes) -> Claim:
+        """Compare chains with the better of none and diagonal on grids."""
+        factors: dict[str, tuple[float, bool]] = {}
+        for line in LINES.values():
+            found = [outcomes.get(_key(line, name)) for name in ("linear", "none", "diagonal")]
+            if line.name.endswith("*") and all(found) and found[0]["reached"]:  # type: ignore[index]
+                chains, *others = (outcome["iterations"] for outcome in found if outcome)
+                is_bound = not any(outcome["reached"] for outcome in found[1:] if outcome)
+                factors[line.name] = min(others) / chains, is_bound
+        texts = [f"{'≥ ' * bound}{factor:.1f}× on {n}" for n, (factor, bound) in factors.items()]
+        holds: bool | None = None
+        if any(factor < LEAST_FACTOR and not bound for factor, bound in factors.values()):
+            holds = False
+        elif factors and all(factor >= LEAST_FACTOR for factor, _ in factors.values()):
+            holds = True
+        return Claim(
+            "chains on grids need about an order of magnitude fewer iterations than none and"
+            f" diagonal (here: at most 1/{LEAST_FACTOR:g} of them)",
+            holds,
+            "; ".join(texts) or "no grid has been run",
+        )
+
+    def _cuts_agree(self, outcomes: Outcomes) -> Claim:
+        """Compare all cuts with the reference, and certified gaps with the tolerance."""
+        right, wrong = 0, []
+        for line in LINES.values():
+            reference = outcomes.get(_key(line, REFERENCE))
+            for name in (*COLUMNS, *HEAVIEST):
+                outcome = outcomes.get(_key(line, name))
+                if reference is None or outcome is None or not outcome["reached"]:
+                    continue
+                if outcome["cut"] == reference["cut"] and outcome["gap"] <= TOLERANCE:
+                    right += 1
+                else:
+                    wrong.append(f"{name} on {line.name}")
+        beside = f"; not {', '.join(wrong)}" if wrong else ""
+        return Claim(
+            f"a certified gap of {TOLERANCE:g} gives the minimum cut",
+            not wrong if right or wrong else None,
+            f"{right} of {right + len(wrong)} runs{beside}",
+        )
 
     # Pictures -----------------------------------------------------------------------------------
 
@@ -390,21 +472,7 @@ class Table2(Experiment):
                 ax.set_ylim(1e-11, 3.0)
             for row in axes:
                 row[0].set_ylabel("relative gap")
-            handles = {
-                label: h
-                for ax in axes.flat
-                for h, label in zip(*ax.get_legend_handles_labels(), strict=True)
-            }
-            figure.legend(
-                list(handles.values()),
-                list(handles),
-                loc="outside upper center",
-                ncols=len(handles),
-                frameon=False,
-            )
-
-
-_FORESTS = ("nested", "linear", "matroid", "nested, heaviest", "linear, heaviest")
+            share_legend(figure, axes)
 
 
 def _reference(instance: Instance) -> Outcome:
@@ -420,11 +488,6 @@ def _key(line: Line, name: str) -> str:
     return f"{line.name}/{name}"
 
 
-def _initials(name: str) -> str:
-    kind, _, order = name.partition(", ")
-    return kind[0] + ("'" if order else "")
-
-
 def _of(outcome: Outcome, key: str, show: Any) -> str:
     return show(outcome[key]) if key in outcome else ""
 
@@ -436,6 +499,17 @@ def _shown(outcome: Outcome | None) -> tuple[str, str]:
     if not outcome["reached"]:
         return f">{outcome['iterations']}", "–"
     return str(outcome["iterations"]), f"{outcome['seconds']:.1f} (+{outcome['setup_seconds']:.1f})"
+
+
+def _is_less(one: Outcome | None, other: Outcome | None) -> bool | None:
+    """Whether one needed fewer iterations than the other, None if that is not known."""
+    if one is None or other is None:
+        return None
+    if one["reached"] and (other["iterations"] > one["iterations"]):
+        return True
+    if other["reached"] and (one["iterations"] >= other["iterations"]):
+        return False
+    return None
 
 
 def _best(found: dict[str, Outcome | None]) -> str | None:
