@@ -70,6 +70,14 @@ def test_table_of_figure_1(figure1, kappas):
     assert all(len(row.entries) == len(table.columns) for row in table.rows)
 
 
+def test_claims(figure1, kappas, figure2, labels):
+    claims = [*figure1.claims(kappas), *figure2.claims(labels)]
+    assert len(claims) == 3
+    assert all(claim.holds for claim in claims)
+    assert figure1.claims(Outcomes()) == []
+    assert figure2.claims(Outcomes())[0].holds is None
+
+
 def test_pictures_of_figure_1(figure1, kappas, tmp_path):
     pytest.importorskip("matplotlib")
     made = figure1.pictures(kappas, tmp_path)

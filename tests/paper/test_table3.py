@@ -125,6 +125,14 @@ def test_rows_and_columns_are_the_papers(table, outcomes):
             assert [entry.is_best for entry in row.entries[1:9:2]] == [False, False, False, True]
 
 
+def test_claims(table, outcomes):
+    moons, chains, diagonal = table.claims(outcomes)
+    assert moons.holds
+    assert chains.holds
+    assert not diagonal.holds  # it does with constant steps only, which are not the best
+    assert table.claims(Outcomes()) == []
+
+
 def test_a_second_run_has_nothing_to_do(table, out, outcomes):
     listener = Silent()
     again = run(table, Store(out), listener)

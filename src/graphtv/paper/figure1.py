@@ -24,6 +24,7 @@ from graphtv.graph import Graph
 from graphtv.paper.drawing import picture
 from graphtv.paper.experiment import (
     Cell,
+    Claim,
     Column,
     Entry,
     Experiment,
@@ -105,7 +106,7 @@ class Figure1(Experiment):
             " not say which graph it drew; its κ are typical of random graphs. κ is from all"
             " singular values; where forests are nested, it is √(L/l̂) (Theorem 3)."
         ]
-        caption = "Figure 1: κ(T^-½K) of decompositions / the paper's"
+        caption = "Figure 1: κ(T^-½K) of decompositions; beneath, the paper's"
         return [Table("figure1", caption, columns, rows, notes)]
 
     def _row_of_seeds(self, values: Outcome) -> Row:
@@ -116,6 +117,31 @@ class Figure1(Experiment):
             if method != "none":
                 entries.append(Entry())
         return Row(entries)
+
+    def claims(self, outcomes: Outcomes) -> list[Claim]:
+        """Judge the theorem and the order of the four."""
+        drawn = [outcomes[key] for key in GRAPHS if key in outcomes]
+        if not drawn:
+            return []
+        deviations = [
+            abs(found["kappa"] ** 2 * found["theorem"][1] / found["theorem"][0] - 1.0)
+            for outcome in drawn
+            for found in outcome.values()
+            if "theorem" in found
+        ]
+        kappas = [[outcome[method]["kappa"] for method in METHODS] for outcome in drawn]
+        return [
+            Claim(
+                "κ of nested forests is √(L/l̂)",
+                max(deviations) < 1e-9,
+                f"relative deviation of κ² at most {max(deviations):.1e}",
+            ),
+            Claim(
+                "κ falls from none over linear and nested forests to the matroid's",
+                all(kappa == sorted(kappa, reverse=True) for kappa in kappas),
+                "; ".join(" > ".join(f"{value:.2f}" for value in kappa) for kappa in kappas),
+            ),
+        ]
 
     def pictures(self, outcomes: Outcomes, folder: Path) -> list[Picture]:
         """Draw the decompositions."""

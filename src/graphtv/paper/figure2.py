@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from graphtv.paper.drawing import LABELS, picture
 from graphtv.paper.experiment import (
     Cell,
+    Claim,
     Column,
     Entry,
     Experiment,
@@ -42,6 +43,9 @@ ITERATIONS = 11
 
 CONVERGED = 1e-6
 """The relative gap at which nothing moves any more."""
+
+MOST_UNLIKE = 0.01
+"""Share of labels up to which the segmentation counts as found."""
 
 METHODS = ("chains", "nested", "diagonal", "none")
 PHOTOGRAPHS = ("image_0001", "coffee")
@@ -131,6 +135,27 @@ class Figure2(Experiment):
             " its labels after 11 iterations, and gives no figures."
         ]
         return [Table("figure2", caption, columns, rows, notes)]
+
+    def claims(self, outcomes: Outcomes) -> list[Claim]:
+        """Judge the labels with chains by the converged ones."""
+        shares = {}
+        for name in PHOTOGRAPHS:
+            found = [outcomes.get(f"{name}/{method}") for method in ("chains", "converged", "none")]
+            if all(found):
+                chains, converged, none = (of for of in found if of)
+                shares[name] = unlike(chains, converged), unlike(none, converged)
+        return [
+            Claim(
+                f"with chains, {ITERATIONS} iterations give the segmentation"
+                f" (here: at most {100 * MOST_UNLIKE:g} % of the labels differ from the converged)",
+                all(chains <= MOST_UNLIKE for chains, _ in shares.values()) if shares else None,
+                "; ".join(
+                    f"{100 * chains:.2f} % on {name}, without preconditioner {100 * none:.2f} %"
+                    for name, (chains, none) in shares.items()
+                )
+                or "nothing has been run",
+            )
+        ]
 
     def pictures(self, outcomes: Outcomes, folder: Path) -> list[Picture]:
         """Draw the scribbles and the labels."""
