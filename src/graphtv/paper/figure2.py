@@ -50,6 +50,9 @@ MOST_UNLIKE = 0.01
 METHODS = ("chains", "nested", "diagonal", "none")
 PHOTOGRAPHS = ("image_0001", "coffee")
 
+WIDTH = 300
+"""A panel has about so many pixels of the picture: what is to be seen must not be thinner."""
+
 COLOURS = ("#2f6fb0", "#e0559b", "#f2f2e6", "#f5c518", "#3fb68b", "#8b5fbf", "#e8743b", "#5f6b78")
 """One per class; the first again from the ninth on."""
 
@@ -252,15 +255,15 @@ def _painted(labels: Labels) -> NDArray[np.float64]:
 
     palette = np.array([to_rgb(colour) for colour in COLOURS])
     painted = palette[(labels - 1) % len(palette)]
-    painted[_borders(labels)] = 0.15
+    painted[_widened(_borders(labels), labels.shape[1] // WIDTH)] = 0.15
     return np.asarray(painted)
 
 
 def _outlined(image: NDArray[np.uint8], labels: Labels) -> NDArray[np.float64]:
     """Return the photograph with white borders of the labels."""
     outlined = image / 255.0
-    borders = _borders(labels)
-    outlined[_widened(borders)] *= 0.25
+    borders = _widened(_borders(labels), labels.shape[1] // WIDTH)
+    outlined[_widened(borders, 1)] *= 0.25
     outlined[borders] = 1.0
     return np.asarray(outlined)
 
@@ -274,8 +277,9 @@ def _scribbled(photograph: Photograph) -> NDArray[np.float64]:
     classes = np.unique(photograph.scribbles[photograph.scribbles > 0])
     for c in classes:
         mark = photograph.scribbles == c
-        wide = _widened(mark) if mark.size > 50_000 else mark
-        drawn[_widened(wide)] = 0.1
+        pixel = mark.shape[1] // WIDTH
+        wide = _widened(mark, 2 * pixel)
+        drawn[_widened(wide, max(pixel, 1))] = 0.1
         drawn[wide] = palette[(c - 1) % len(palette)]
     return np.asarray(drawn)
 
@@ -288,11 +292,11 @@ def _borders(labels: Labels) -> NDArray[np.bool_]:
     return borders
 
 
-def _widened(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the mask with its neighbours."""
+def _widened(mask: NDArray[np.bool_], n_pixels: int) -> NDArray[np.bool_]:
+    """Return the mask with what is so near to it."""
     from scipy.ndimage import binary_dilation
 
-    return np.asarray(binary_dilation(mask))
+    return np.asarray(binary_dilation(mask, iterations=n_pixels)) if n_pixels else mask
 
 
 EXPERIMENT = Figure2
