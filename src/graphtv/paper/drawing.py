@@ -97,6 +97,7 @@ def draw_gaps(
         ax.plot(*zip(*points, strict=True), label=LABELS[name], marker=marker, **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
+    ax.minorticks_off()  # most of the time would go there
     if tolerance is not None:
         ax.axhline(tolerance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     ax.set_xlabel(by)
