@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 
 import numpy as np
 
@@ -315,8 +316,8 @@ class Table3(Experiment):
         least = LEAST_FACTOR_QUICK if self.quick else LEAST_FACTOR
         return Claim(
             "chains need about an order of magnitude fewer iterations than none"
-            f" (here: at most 1/{least:g} of them)",
-            min(factors.values()) >= least if factors else None,
+            f" (here: 1/{least:g} of them or less, in the geometric mean)",
+            geometric_mean(factors.values()) >= least if factors else None,
             "; ".join(f"{factor:.1f}× on {name}" for name, factor in factors.items())
             or "no image has been run",
         )
