@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from graphtv.cli.errors import UsageError
 
 COMMANDS = {
+    "bench": "races: exact kernels, graphtv against its peers, cost against size",
     "demo": "denoise an image and decompose a graph, with certificates and a picture",
     "info": "versions, threads and build, for a bug report",
 }

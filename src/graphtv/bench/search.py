@@ -1,0 +1,108 @@
+"""The cheapest of an entrant's settings that reaches an accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+
+class Trial(NamedTuple):
+    """What one setting reached, in one run."""
+
+    setting: Any
+    accuracy: float
+    seconds: float
+
+
+class Search:
+    """Tries settings of a ladder, each at most once, and remembers what they reached.
+
+    Parameters
+    ----------
+    ladder : list
+        The settings, cheap to dear.
+    attempt : callable
+        Returns the accuracy and the seconds of a setting.
+    budget : float
+        Seconds that no run should take.
+    """
+
+    def __init__(
+        self, ladder: list[Any], attempt: Callable[[Any], tuple[float, float]], budget: float
+    ) -> None:
+        self.ladder = ladder
+        self.attempt = attempt
+        self.budget = budget
+        self.trials: dict[int, Trial] = {}
+
+    def __call__(self, step: int) -> Trial:
+        """Return what the setting on that step of the ladder reaches."""
+        if step not in self.trials:
+            setting = self.ladder[step]
+            self.trials[step] = Trial(setting, *self.attempt(setting))
+        return self.trials[step]
+
+    def climb(self, target: float) -> None:
+        """Go up the ladder in leaps until the target is met or a run takes half the budget."""
+        last = len(self.ladder) - 1
+        leap = max(1, min(6, len(self.ladder) // 8))
+        step = max(self.trials, default=min(2 * leap, last))
+        previous: Trial | None = None
+        while True:
+            trial = self(step)
+            if trial.accuracy <= target or step == last or trial.seconds > self.budget / 2:
+                return
+            if previous is not None and trial.seconds < 1.1 * previous.seconds:
+                return  # it has a stopping rule of its own, and has stopped
+            # Tolerances may be met by the same iterate; only numbers of iterations must cost.
+            costs = isinstance(trial.setting, int) and trial.seconds > 0.05
+            previous = trial if costs else None
+            step = min(step + leap, last)
+
+    def cheapest(self, target: float) -> Trial | None:
+        """Return the first setting that meets the target, found by bisection after a climb."""
+        high = min((step for step in self._good(target)), default=None)
+        if high is None:
+            return None
+        low = max((step for step in self.trials if step < high), default=-1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self(middle).accuracy <= target:
+                high = middle
+            else:
+                low = middle
+        return self.trials[high]
+
+    def seen(self, target: float) -> Trial | None:
+        """Return the first setting among those tried that meets the target."""
+        good = self._good(target)
+        return self.trials[min(good)] if good else None
+
+    def best(self) -> Trial:
+        """Return the most accurate run."""
+        return min(self.trials.values(), key=lambda trial: trial.accuracy)
+
+    def _good(self, target: float) -> list[int]:
+        return [step for step, trial in self.trials.items() if trial.accuracy <= target]
+
+
+def settings_for(
+    search: Search, accuracies: Iterable[float], others: Iterable[float]
+) -> dict[float, Trial]:
+    """Return a setting for each accuracy that is reached: the cheapest, for `others` any good one.
+
+    `others` are served by what was tried on the way, so that curves cost no search of their own.
+    """
+    wanted = sorted(accuracies, reverse=True)
+    found: dict[float, Trial] = {}
+    for accuracy in wanted:
+        search.climb(accuracy)
+        trial = search.cheapest(accuracy)
+        if trial is None:
+            break  # the next is harder
+        found[accuracy] = trial
+    for accuracy in others:
+        trial = search.seen(accuracy)
+        if trial is not None:
+            found.setdefault(accuracy, trial)
+    return dict(sorted(found.items(), reverse=True))
