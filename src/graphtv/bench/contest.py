@@ -24,11 +24,15 @@ from graphtv.bench.race import Elsewhere, race
 from graphtv.bench.reference import Reference, prove
 from graphtv.bench.search import Search, Trial, settings_for
 from graphtv.bench.settings import Settings
-from graphtv.bench.team import ENVIRONMENTS, OURS, Offer, PeerError, Worker
+from graphtv.bench.team import ENVIRONMENTS, OURS, RACERS, Offer, PeerError, Worker
 
 CURVE = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
 """Accuracies for the curves, between which nothing is searched."""
 UNPROVED = "graphtv, unproved"
+SLOWER = 2.0
+"""A variant that takes so many times as long as another of its peer is not searched further."""
+SLOW = 3.0
+"""Settings that serve a curve alone are not raced if they take more seconds than this."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +120,14 @@ class Contest:
 
     def _candidates(self, worker: Worker) -> list[tuple[Row, list[Entry]]]:
         """Return the rows of a worker's peers, with the settings that are worth a race."""
+        if not any(map(self.rules.admits, RACERS[worker.adapter])):
+            return []
         name = ENVIRONMENTS[worker.adapter]
         try:
             offers = worker.enter(self.instance.task(self.rules.threads, self.rules.budget))
         except (DeclinedError, PeerError) as error:
             status = "declined" if isinstance(error, DeclinedError) else "missing"
-            row = Row(name, status=status, reason=str(error))
-            return [(row, [])] if self.rules.admits(name) else []
+            return [(Row(name, status=status, reason=str(error)), [])]
         rows = []
         for peer in dict.fromkeys(offer.peer for offer in offers):
             if self.rules.admits(peer):
@@ -145,8 +150,9 @@ class Contest:
                 content.add(offer.variant)
                 continue
             self.tell(f"settings of {peer} {offer.variant}")
+            limits = {accuracy: SLOWER * trial.seconds for accuracy, (_, trial) in fastest.items()}
             try:
-                found, best = self._settings(worker, offer)
+                found, best = self._settings(worker, offer, limits)
             except PeerError as error:
                 row.status, row.reason = "failed", f"{offer.variant} {error}".strip()
                 continue
@@ -163,18 +169,20 @@ class Contest:
         row.note = "; ".join(dict.fromkeys(note for note in notes if note))
         chosen = {
             (offer.variant, json.dumps(trial.setting)): Entry(worker, offer, trial.setting)
-            for offer, trial in fastest.values()
-            if trial.seconds <= self.rules.budget
+            for accuracy, (offer, trial) in fastest.items()
+            if trial.seconds <= (self.rules.budget if accuracy in self.rules.accuracies else SLOW)
         }
         return row, list(chosen.values())
 
-    def _settings(self, worker: Worker, offer: Offer) -> tuple[dict[float, Trial], Trial]:
+    def _settings(
+        self, worker: Worker, offer: Offer, limits: dict[float, float]
+    ) -> tuple[dict[float, Trial], Trial]:
         """Return settings by accuracy, and the most accurate run, known from before or searched."""
         rules = self.rules
         told = (offer.peer, offer.variant, worker.version, f"{rules.threads} threads")
-        key = Settings.key(self.instance, *told, rules.budget, *sorted(rules.accuracies))
+        key = Settings.key(self.instance, *told, *sorted(rules.accuracies))
         known = self.settings.get(key) if offer.peer != UNPROVED else None
-        if known is not None:
+        if known is not None and known["budget"] >= rules.budget:
             found = {float(accuracy): Trial(*trial) for accuracy, trial in known["found"].items()}
             return found, Trial(*known["best"])
 
@@ -189,10 +197,11 @@ class Contest:
             return self.reference.accuracy(self.instance, run.u), spent
 
         search = Search(offer.ladder, attempt, rules.budget)
-        found = settings_for(search, rules.accuracies, CURVE)
+        found = settings_for(search, rules.accuracies, CURVE, limits)
         if offer.peer != UNPROVED:  # graphtv changes from day to day
             kept = {f"{accuracy:g}": list(trial) for accuracy, trial in found.items()}
-            self.settings.put(key, {"found": kept, "best": list(search.best())})
+            content = {"budget": rules.budget, "found": kept, "best": list(search.best())}
+            self.settings.put(key, content)
         return found, search.best()
 
     def _contestant(self, entry: Entry) -> Callable[[], Elsewhere]:

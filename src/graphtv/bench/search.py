@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -42,15 +43,19 @@ class Search:
             self.trials[step] = Trial(setting, *self.attempt(setting))
         return self.trials[step]
 
-    def climb(self, target: float) -> None:
-        """Go up the ladder in leaps until the target is met or a run takes half the budget."""
+    def climb(self, target: float, limit: float = math.inf) -> None:
+        """Go up the ladder in leaps until the target is met or a run takes too long.
+
+        Too long is half the budget, from where a leap may exceed it, or the limit.
+        """
+        enough = min(self.budget / 2, limit)
         last = len(self.ladder) - 1
         leap = max(1, min(6, len(self.ladder) // 8))
         step = max(self.trials, default=min(2 * leap, last))
         previous: Trial | None = None
         while True:
             trial = self(step)
-            if trial.accuracy <= target or step == last or trial.seconds > self.budget / 2:
+            if trial.accuracy <= target or step == last or trial.seconds > enough:
                 return
             if previous is not None and trial.seconds < 1.1 * previous.seconds:
                 return  # it has a stopping rule of its own, and has stopped
@@ -87,16 +92,21 @@ class Search:
 
 
 def settings_for(
-    search: Search, accuracies: Iterable[float], others: Iterable[float]
+    search: Search,
+    accuracies: Iterable[float],
+    others: Iterable[float],
+    limits: Mapping[float, float] | None = None,
 ) -> dict[float, Trial]:
     """Return a setting for each accuracy that is reached: the cheapest, for `others` any good one.
 
     `others` are served by what was tried on the way, so that curves cost no search of their own.
+    `limits` are seconds after which an accuracy is not worth reaching.
     """
+    limits = limits or {}
     wanted = sorted(accuracies, reverse=True)
     found: dict[float, Trial] = {}
     for accuracy in wanted:
-        search.climb(accuracy)
+        search.climb(accuracy, limits.get(accuracy, math.inf))
         trial = search.cheapest(accuracy)
         if trial is None:
             break  # the next is harder

@@ -36,12 +36,23 @@ ENVIRONMENTS = {
 
 Where there is none of that name (graphtv, the compiled loop), our own interpreter serves.
 """
-RACERS = tuple(name for name in ENVIRONMENTS if not name.startswith("chains"))
-"""The adapters of the race of the peers."""
+RACERS = {
+    "graphtv_solve": ("graphtv", "graphtv, unproved"),
+    "divide_and_conquer": ("PyMaxflow, divide and conquer",),
+    "cut_pursuit": ("pycut-pursuit",),
+    "proximal_tv": ("prox_tv",),
+    "scikit_image": ("scikit-image",),
+    "fast_gradient": ("FGP, float32", "FGP, float32, fused"),
+    "pdlp": ("ortools PDLP",),
+    "modelling": ("cvxpy with Clarabel", "cvxpy with OSQP"),
+}
+"""The adapters of the race of the peers, and the names under which they race."""
 
 OURS = "graphtv"
 PATIENCE = 5.0
 """A run may take so many times its budget before it is ended from outside."""
+LEAST_PATIENCE = 60.0
+"""Seconds that every worker has, whose imports may be slow."""
 START = "import sys; sys.path.append({!r}); from peers.worker import main; main({!r})"
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -94,7 +105,7 @@ class Worker:
         self._environments = environments
         self._folder = tempfile.TemporaryDirectory(prefix="graphtv-bench-")
         self._process: subprocess.Popen[bytes] | None = None
-        self._limit = 60.0
+        self._limit = LEAST_PATIENCE
         self.version = ""
 
     def enter(self, task: Task) -> list[Offer]:
@@ -107,7 +118,7 @@ class Worker:
         PeerError
             The peer is missing or broken.
         """
-        self._limit = max(60.0, PATIENCE * task.budget)
+        self._limit = max(LEAST_PATIENCE, PATIENCE * task.budget)
         task.save(Path(self._folder.name))
         answer = self._load()
         if "declined" in answer:

@@ -72,7 +72,7 @@ def _peer_options(parser: argparse.ArgumentParser) -> None:
         "--budget",
         type=_seconds,
         metavar="S",
-        help="seconds that a run may take, by default 20; what is slower is out of reach",
+        help="seconds that a run may take, by default 25; what is slower is out of reach",
     )
     parser.add_argument(
         "--settings",
@@ -128,7 +128,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Run a race; the exit code is 1 where its outcome is void."""
     if arguments.out.exists() and not arguments.out.is_dir():
         raise UsageError(f"--out must be a folder, got {arguments.out}")
-    return RACES[arguments.race](arguments)
+    try:
+        return RACES[arguments.race](arguments)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UsageError(f"--out {arguments.out} cannot be used: {error}") from None
 
 
 def _environments(given: Path | None) -> Path | None:
@@ -215,13 +220,13 @@ def _peers(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(f"--{error}, got {arguments.settings or out / 'settings.json'}") from None
     turns = arguments.turns or (1 if arguments.quick else 5)
-    budget = arguments.budget or (0.2 if arguments.quick else 20.0)
+    budget = arguments.budget or (0.2 if arguments.quick else 25.0)
     accuracies = tuple(sorted(set(arguments.accuracies), reverse=True))
     records = _Records(out, quick=arguments.quick)
     void = False
     for threads in dict.fromkeys(arguments.threads):
         rules = Rules(accuracies, turns, budget, threads, tuple(arguments.peers))
-        with Team(RACERS, environments, threads) as workers:
+        with Team(tuple(RACERS), environments, threads) as workers:
             for name in names:
                 with _status(name) as tell:
                     instance = make(name, small=arguments.quick)

@@ -41,4 +41,4 @@ def enter(task: Task) -> list[Entrant]:
         result = pdlp.primal_dual_hybrid_gradient(programme, parameters)
         return Answer(result.primal_solution[:n])
 
-    return [Entrant("OR-tools PDLP", "", run, tolerances(1e-13), threads=task.n_threads)]
+    return [Entrant("ortools PDLP", "", run, tolerances(1e-13), threads=task.n_threads)]
