@@ -138,6 +138,15 @@ void bind_solver(nb::module_& m) {
         nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
         nb::keep_alive<1, 6>());
     bind_descent(lattice_descent);
+    lattice_descent.def(
+        "start_from_coarse",
+        [](LatticeDescent& self, PythonWatch& watch, int n_threads) {
+            return watched(watch, [&](Watch& w) {
+                return self.start_from_coarse(w, resolve_threads(n_threads));
+            });
+        },
+        nb::arg("watch"), nb::arg("n_threads"),
+        "Start from a solution on coarser grids; false if the watch expired.");
     lattice_descent.def_prop_ro("primal_value", &LatticeDescent::primal_value);
 
     nb::class_<BlockDescent> block_descent(m, "BlockDescent",

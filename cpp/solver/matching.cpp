@@ -69,6 +69,15 @@ void extrapolate(float* __restrict r, float* __restrict u, std::size_t size, flo
 }
 
 GRAPHTV_FOR_EACH_CPU
+void push(const float* __restrict x, float* __restrict lower, float* __restrict upper,
+          std::size_t size) {
+    for (std::size_t k = 0; k < size; ++k) {
+        lower[k] += x[k];
+        upper[k] -= x[k];
+    }
+}
+
+GRAPHTV_FOR_EACH_CPU
 double variation(const float* a, const float* b, const float* w, std::size_t size) {
     constexpr std::size_t n_lanes = 8;  // a fixed order of the sum
     std::array<double, n_lanes> sums{};

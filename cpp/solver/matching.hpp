@@ -21,6 +21,9 @@ void move(const Matching& edges, float beta);
 // After all edges of a vertex have moved, r is its new u: keeps u, and extrapolates r by β.
 void extrapolate(float* r, float* u, std::size_t size, float beta);
 
+// Takes flows out of their lower ends and into their upper ones, ∇ᵀx.
+void push(const float* x, float* lower, float* upper, std::size_t size);
+
 // Σ w |a - b|, w at the place of a.
 double variation(const float* a, const float* b, const float* w, std::size_t size);
 

@@ -10,6 +10,7 @@
 #include "counting_new.hpp"
 #include "instances.hpp"
 #include "solver/lattice_descent.hpp"
+#include "solver/lattice_pyramid.hpp"
 
 namespace graphtv::tests {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A grid, some of whose edges may be missing and some turned round.
-struct Lattice {
+struct Grid {
     std::vector<Vertex> shape;
     Instance graph;
     std::vector<int> matching;  // of each edge, in the order of an iteration
@@ -36,8 +37,8 @@ struct Lattice {
     }
 };
 
-Lattice lattice(std::vector<Vertex> shape, bool is_whole, bool has_vertex_weights, Random& random) {
-    Lattice made{shape, {1, {}}, {}, {}, {}, {}};
+Grid lattice(std::vector<Vertex> shape, bool is_whole, bool has_vertex_weights, Random& random) {
+    Grid made{shape, {1, {}}, {}, {}, {}, {}};
     for (const Vertex length : shape) made.graph.n_vertices *= length;
     Vertex stride = 1;
     for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
@@ -60,8 +61,8 @@ Lattice lattice(std::vector<Vertex> shape, bool is_whole, bool has_vertex_weight
     return made;
 }
 
-std::vector<Lattice> lattices(Random& random) {
-    std::vector<Lattice> made;
+std::vector<Grid> lattices(Random& random) {
+    std::vector<Grid> made;
     for (const auto& shape : std::vector<std::vector<Vertex>>{{2, 2},
                                                               {3, 2},
                                                               {2, 9},
@@ -78,7 +79,7 @@ std::vector<Lattice> lattices(Random& random) {
 }
 
 // The method by its definition, without restarts.
-std::vector<double> twin(const Lattice& grid, int n_iterations) {
+std::vector<double> twin(const Grid& grid, int n_iterations) {
     const std::size_t m = grid.weights.size();
     std::vector<double> x(m), y(m), u = grid.f, r = grid.f;
     std::vector<std::size_t> order(m);
@@ -211,6 +212,91 @@ void units_do_not_matter() {
     check(p == q);
 }
 
+std::size_t coordinate(const Lattice::Axis& axis, std::size_t vertex) {
+    return vertex / axis.stride % axis.length;
+}
+
+// body(place, place of its block).
+template <class Body>
+void for_each_vertex(const Lattice& fine, const Lattice& coarse, const Body& body) {
+    const std::size_t width = fine.width(), coarse_width = coarse.width();
+    for (std::size_t v = 0; v < fine.n_vertices(); ++v) {
+        std::size_t block = 0;
+        for (std::size_t a = 0; a < fine.axes().size(); ++a)
+            block += coordinate(fine.axes()[a], v) / 2 * coarse.axes()[a].stride;
+        body(fine.place(v - v % width, v % width),
+             coarse.place(block - block % coarse_width, block % coarse_width));
+    }
+}
+
+// Where the data are constant on blocks, the coarse problem is the fine one among such functions, which
+// shows in the objective at p = 0; flows come back feasible.
+void blocks_are_vertices_of_the_coarse_grid() {
+    Random random(7);
+    for (const auto& shape : std::vector<std::vector<Vertex>>{{8, 8}, {9, 12}, {11, 9}, {8, 10, 9}})
+        for (const bool is_weighted : {true, false}) {
+            Lattice fine(shape, is_weighted);
+            for (float& value : fine.inverse()) value = static_cast<float>(0.3 + uniform(random));
+            Lattice coarse = coarsened(fine);
+            for (auto& axis : fine.axes())
+                for (std::size_t v = 0; v < fine.n_vertices(); ++v)
+                    if (coordinate(axis, v) + 1 < axis.length)
+                        axis.capacity[fine.place(v - v % fine.width(), v % fine.width())] =
+                            static_cast<float>(uniform(random));
+            std::vector<float> block(coarse.n_vertices());
+            for (float& value : block) value = static_cast<float>(noise(random));
+            for_each_vertex(fine, coarse,
+                            [&](std::size_t i, std::size_t k) { fine.g()[i] = block[k]; });
+            coarse = coarsened(fine);
+            fine.restart(1);
+            coarse.restart(1);
+            for (std::size_t k = 0; k < block.size(); ++k)
+                check(std::abs(coarse.g()[k] - block[k]) < 1e-5F);
+            // Blocks of the same weight are given weight 1.
+            const double unit = coarse.is_weighted() ? 1.0 : std::exp2(shape.size());
+            const double expected = fine.primal_value(1), found = unit * coarse.primal_value(1);
+            check(std::abs(found - expected) < 1e-4 * expected, describe(found, expected));
+
+            Watch watch;
+            for (int step = 0; step < 20; ++step) coarse.step(watch, 1, 4);
+            prolong(coarse, fine);
+            fine.restart(1);
+            for (const auto& axis : fine.axes())
+                for (std::size_t i = 0; i < axis.x.size(); ++i)
+                    check(std::abs(axis.x[i]) <= axis.capacity[i] * 1.000001F);
+        }
+}
+
+// Far from p = 0, a start on coarser grids saves much of the way; no bit of it depends on threads.
+void coarse_starts_are_better() {
+    Random random(8);
+    for (const auto& shape : std::vector<std::vector<Vertex>>{{64, 64}, {75, 90}, {20, 22, 24}})
+        for (const bool has_vertex_weights : {true, false}) {
+            auto grid = lattice(shape, true, has_vertex_weights, random);
+            for (double& weight : grid.weights) weight = 2.0 + weight;
+            std::vector<double> p(grid.weights.size()), expected;
+            Watch watch;
+            auto cold = grid.descent();
+            for (int step = 0; step < 10; ++step) cold.step(watch, 1, 4);
+            for (const int n_threads : {1, 2, 4}) {
+                auto warm = grid.descent();
+                check(warm.start_from_coarse(watch, n_threads));
+                for (int step = 0; step < 10; ++step) warm.step(watch, n_threads, 4);
+                const double cold_gap = cold.primal_value() - cold.dual_value();
+                const double warm_gap = warm.primal_value() - warm.dual_value();
+                check(warm_gap < 0.5 * cold_gap, describe(warm_gap, cold_gap));
+                warm.dual(p);
+                if (n_threads == 1) expected = p;
+                check(p == expected, describe(n_threads));
+            }
+            Watch over(0.0, {});
+            auto none = grid.descent();
+            check(!none.start_from_coarse(over, 1));
+            none.dual(p);
+            check(std::ranges::all_of(p, [](double value) { return value == 0.0; }));
+        }
+}
+
 void constant_data() {
     const std::vector<double> f(6, 3.0), weights(7, 1.0);
     Random random(6);
@@ -231,7 +317,9 @@ int main() {
     using namespace graphtv::tests;
     threads_change_nothing();
     interruptions_leave_a_point();
+    coarse_starts_are_better();
     if constexpr (!under_thread_sanitizer) {  // nothing to see: one thread
+        blocks_are_vertices_of_the_coarse_grid();
         iterates_are_those_of_the_twin();
         steps_take_no_memory();
         units_do_not_matter();

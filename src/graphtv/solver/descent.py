@@ -22,8 +22,11 @@ PATTERN_GAP = 3e-4
 
 ChannelDescent = _core.BlockDescent | _core.EdgeDescent | _core.LatticeDescent
 
-POLISH_PRICE = {_core.BlockDescent: 4, _core.EdgeDescent: 4, _core.LatticeDescent: 40}
+POLISH_PRICE = {_core.BlockDescent: 4, _core.EdgeDescent: 4, _core.LatticeDescent: 80}
 """Iterations that cost as much as a polish."""
+
+PATIENCE = {_core.BlockDescent: math.inf, _core.EdgeDescent: 150, _core.LatticeDescent: 250}
+"""Forests do better than more further iterations than these."""
 
 _ONES = np.empty(0)
 """How the core is told that all vertices weigh 1."""
@@ -55,10 +58,13 @@ class Descent:
         # Whether the objectives of the descents are the problem's.
         self._knows_values = problem.penalty.delta == 0.0 and bool((data.weights > 0.0).all())
         self._channels, self._scales = _channels(problem, partition, watch)
-        if start is not None:
+        if start is None:
+            self._start_from_coarse()
+        else:
             self._start_from(start)
         self.is_cheap = partition is None
         self.polish_price = POLISH_PRICE[type(self._channels[0])]
+        self.patience = PATIENCE[type(self._channels[0])]
         self.pattern_gap = math.inf if partition is None else PATTERN_GAP
         self.is_final = False
         self.iterations = 0
@@ -87,6 +93,11 @@ class Descent:
         rows = p.reshape(len(self._channels), self._m)
         for descent, row in zip(self._channels, rows, strict=True):
             descent.start_from(row)
+
+    def _start_from_coarse(self) -> None:
+        for descent in self._channels:
+            if isinstance(descent, _core.LatticeDescent):
+                descent.start_from_coarse(self._watch, self._n_threads)
 
     def observe(self, relative_gap: float) -> None:
         """Go on in any case."""

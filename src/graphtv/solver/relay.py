@@ -16,9 +16,6 @@ from graphtv.problem import Problem
 from graphtv.solver.descent import Descent
 from graphtv.solver.progress import iterations_ahead
 
-PATIENCE = 150
-"""Forests take over when edges would need more further iterations than this."""
-
 DECOMPOSITION = 70
 """Iterations over edges that forests cost before they are ready."""
 
@@ -123,7 +120,7 @@ class Relay:
         if self.iterations < FIRST_DOUBT:
             return False
         ahead = iterations_ahead(self._past, self._goal)
-        return ahead is not None and ahead > PATIENCE
+        return ahead is not None and ahead > self._descent.patience
 
     def _has_time(self) -> bool:
         """Whether forests would be ready before the deadline."""
