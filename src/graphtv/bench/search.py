@@ -53,15 +53,16 @@ class Search:
         leap = max(1, min(6, len(self.ladder) // 8))
         step = max(self.trials, default=min(2 * leap, last))
         previous: Trial | None = None
+        stale = 0
         while True:
             trial = self(step)
             if trial.accuracy <= target or step == last or trial.seconds > enough:
                 return
-            if previous is not None and trial.seconds < 1.1 * previous.seconds:
-                return  # it has a stopping rule of its own, and has stopped
-            # Tolerances may be met by the same iterate; only numbers of iterations must cost.
-            costs = isinstance(trial.setting, int) and trial.seconds > 0.05
-            previous = trial if costs else None
+            if previous is not None:
+                stale = stale + 1 if trial.accuracy > 0.9 * previous.accuracy else 0
+                if stale == 2 or has_stopped(previous, trial):
+                    return
+            previous = trial
             step = min(step + leap, last)
 
     def cheapest(self, target: float) -> Trial | None:
@@ -89,6 +90,12 @@ class Search:
 
     def _good(self, target: float) -> list[int]:
         return [step for step, trial in self.trials.items() if trial.accuracy <= target]
+
+
+def has_stopped(previous: Trial, trial: Trial) -> bool:
+    """Tell whether a method has a stopping rule of its own: more iterations cost no more."""
+    many = isinstance(trial.setting, int) and trial.setting >= 1.5 * previous.setting
+    return many and 0.05 < trial.seconds < 1.1 * previous.seconds
 
 
 def settings_for(
