@@ -5,7 +5,9 @@ import json
 import math
 import os
 import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,8 +142,8 @@ def test_peers_that_cannot_run_are_listed_with_the_reason(race, outcomes):
 
 
 def test_files_are_complete_and_nothing_else_is_left(race):
-    names = {"peers.json", "peers.csv", "peers.md", "curves.png", "profile.png", "settings.json"}
-    assert set(os.listdir(race)) == names
+    tables = {"peers.json", "peers.csv", "peers.md", "problems.md", "settings.json"}
+    assert set(os.listdir(race)) == tables | {"curves.png", "profile.png"}
     for picture in ("curves.png", "profile.png"):
         assert (race / picture).read_bytes().startswith(b"\x89PNG")
 
@@ -277,3 +279,20 @@ def test_without_matplotlib_and_rich(tmp_path, monkeypatch, capsys):
     assert "| problem | threads |" in out
     assert not (tmp_path / "scaling.png").exists()
     assert np.genfromtxt(tmp_path / "scaling.csv", delimiter=",", skip_header=1).shape[0] == 4
+
+
+def test_page_of_the_docs_takes_the_tables(race, tmp_path):
+    root = Path(__file__).parents[2]
+    shutil.copytree(root / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("*.png"))
+    (tmp_path / "docs" / "images").mkdir(exist_ok=True)
+    script = tmp_path / "benchmarks" / "update_docs"
+    script.parent.mkdir()
+    shutil.copyfile(root / "benchmarks" / "update_docs", script)
+    for _ in range(2):  # a second time changes nothing
+        subprocess.run([sys.executable, script, race], check=True, capture_output=True)
+        page = (tmp_path / "docs" / "benchmarks.md").read_text()
+        for table in ("peers.md", "problems.md"):
+            assert page.count((race / table).read_text().strip()) == 1
+    assert (tmp_path / "docs" / "images" / "benchmarks" / "profile.png").exists()
+    before = (root / "docs" / "benchmarks.md").read_text().partition("<!-- peers -->")[0]
+    assert page.startswith(before)

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphtv.bench.contest import UNPROVED
 from graphtv.bench.outcome import Outcome
 from graphtv.bench.profile import performance_profile
-from graphtv.bench.standings import UNPROVED, peers_of
+from graphtv.bench.standings import peers_of
 from graphtv.bench.tables import power
 from graphtv.bench.team import OURS
-from graphtv.plot import COLOURS, INK
+from graphtv.plot import COLOURS, GREY, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKERS = "osD^vP*X<>"
+PEER_COLOURS = (*COLOURS[1:6], GREY)
+MARKERS = "sD^vP*X<>o"
 DOTS_PER_INCH = 100
 
 
@@ -28,9 +30,9 @@ def styles(peers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return colour and marker of each contestant; graphtv is dark and thick."""
     found: dict[str, dict[str, Any]] = {}
     for number, peer in enumerate(peer for peer in peers if not peer.startswith(OURS)):
-        colour = COLOURS[(number + 1) % len(COLOURS)]
+        colour = PEER_COLOURS[number % len(PEER_COLOURS)]
         marker = MARKERS[number % len(MARKERS)]
-        line = "-" if number < len(COLOURS) - 1 else "--"
+        line = "-" if number < len(PEER_COLOURS) else "--"
         found[peer] = {"color": colour, "marker": marker, "linestyle": line, "linewidth": 1.3}
     found[OURS] = {"color": COLOURS[0], "marker": "o", "linewidth": 2.6, "zorder": 5}
     found[UNPROVED] = {"color": COLOURS[0], "marker": "", "linestyle": ":", "linewidth": 1.6}

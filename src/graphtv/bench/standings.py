@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphtv.bench.contest import UNPROVED
 from graphtv.bench.machine import in_a_sentence
 from graphtv.bench.outcome import Outcome, Row
 from graphtv.bench.tables import Table, power, ratio, seconds
@@ -121,19 +120,23 @@ def absent(outcomes: Sequence[Outcome]) -> list[str]:
     return [f"{words} ({', '.join(names)})" for words, names in found.items()]
 
 
-def markdown(
+def summary(
     outcomes: Sequence[Outcome], accuracies: Sequence[float], machine: dict[str, str]
 ) -> str:
-    """Return everything as a piece of a page."""
+    """Return the ratios over all problems as a piece of a page."""
     versions = dict.fromkeys(row.version for o in outcomes for row in o.rows if row.version)
     parts = [
         f"Machine: {in_a_sentence(machine)}. Contestants: {', '.join(versions)}.\n",
         *(ratios(outcomes, accuracy).markdown() for accuracy in accuracies),
-        "### Where a peer wins\n\n" + bullets(wins(outcomes, accuracies), "Nowhere in this run."),
+        "### Where a peer is faster\n\n" + bullets(wins(outcomes, accuracies), "Nowhere."),
         "### Peers that could not run\n\n" + bullets(absent(outcomes), "None."),
-        *(detail(outcome, accuracies).markdown(4) for outcome in outcomes),
     ]
     return "\n".join(parts)
+
+
+def details(outcomes: Sequence[Outcome], accuracies: Sequence[float]) -> str:
+    """Return the figures of every problem as a piece of a page."""
+    return "\n".join(detail(outcome, accuracies).markdown() for outcome in outcomes)
 
 
 def bullets(lines: Sequence[str], otherwise: str) -> str:
@@ -168,6 +171,3 @@ def csv_rows(outcomes: Sequence[Outcome]) -> Iterator[dict[str, Any]]:
                     "variant": figure.variant,
                     "setting": figure.setting,
                 }
-
-
-__all__ = ["UNPROVED", "absent", "csv_rows", "detail", "markdown", "ratios", "wins"]

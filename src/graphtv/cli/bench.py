@@ -284,16 +284,19 @@ class _Records:
         for accuracy in accuracies:
             standings.ratios(outcomes, accuracy).show()
         for heading, lines in (
-            ("Where a peer wins", standings.wins(outcomes, accuracies)),
+            ("Where a peer is faster", standings.wins(outcomes, accuracies)),
             ("Peers that could not run", standings.absent(outcomes)),
         ):
             print(f"{heading}\n{standings.bullets(lines, '- none')}")
         write_csv(self.out / "peers.csv", standings.COLUMNS, standings.csv_rows(outcomes))
-        write(self.out / "peers.md", standings.markdown(outcomes, accuracies, self.machine))
+        write(self.out / "peers.md", standings.summary(outcomes, accuracies, self.machine))
+        write(self.out / "problems.md", standings.details(outcomes, accuracies))
         if _can_plot():
-            write(self.out / "curves.png", pictures.curves(outcomes))
-            write(self.out / "profile.png", pictures.profiles(outcomes, accuracies))
-        print(f"Written to {self.out}: peers.json, peers.csv, peers.md, curves.png, profile.png")
+            fewest = min(outcome.threads for outcome in outcomes)
+            drawn = [outcome for outcome in outcomes if outcome.threads == fewest]
+            write(self.out / "curves.png", pictures.curves(drawn))
+            write(self.out / "profile.png", pictures.profiles(drawn, accuracies))
+        print(f"Written to {self.out}: peers.json, .csv, .md, problems.md, curves.png, profile.png")
 
 
 def _scaling(arguments: argparse.Namespace) -> int:
