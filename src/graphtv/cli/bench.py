@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphtv.cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from graphtv.bench.outcome import Outcome
 
 SUMMARIES = {
     "kernels": "exact total variation on chains (against prox_tv) and on trees",
@@ -206,6 +208,7 @@ def _kernels(arguments: argparse.Namespace) -> int:
 def _peers(arguments: argparse.Namespace) -> int:
     from graphtv.bench.contest import Contest, Rules
     from graphtv.bench.problems import PROBLEMS, make, title
+    from graphtv.bench.records import Records
     from graphtv.bench.settings import Settings
     from graphtv.bench.standings import detail
     from graphtv.bench.team import RACERS, Team
@@ -222,7 +225,10 @@ def _peers(arguments: argparse.Namespace) -> int:
     turns = arguments.turns or (1 if arguments.quick else 5)
     budget = arguments.budget or (0.2 if arguments.quick else 25.0)
     accuracies = tuple(sorted(set(arguments.accuracies), reverse=True))
-    records = _Records(out, quick=arguments.quick)
+    try:
+        records = Records(out, quick=arguments.quick)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None
     void = False
     for threads in dict.fromkeys(arguments.threads):
         rules = Rules(accuracies, turns, budget, threads, tuple(arguments.peers))
@@ -242,61 +248,23 @@ def _peers(arguments: argparse.Namespace) -> int:
                     )
                     void = True
                 records.add(outcome)
-    records.finish(accuracies)
+    _show(records.outcomes, accuracies)
+    names = records.write(accuracies, plots=_can_plot())
+    print(f"Written to {out}: {', '.join(names)}")
     return 1 if void else 0
 
 
-class _Records:
-    """The outcomes in a folder; races of earlier runs that are not repeated are kept."""
+def _show(outcomes: list[Outcome], accuracies: tuple[float, ...]) -> None:
+    """Print the ratios over all problems."""
+    from graphtv.bench import standings
 
-    def __init__(self, out: Path, *, quick: bool) -> None:
-        from graphtv.bench import machine
-        from graphtv.bench.outcome import Outcome
-
-        self.out, self.quick = out, quick
-        self.machine = machine.describe()
-        self.outcomes: dict[str, Outcome] = {}
-        file = out / "peers.json"
-        if file.exists():
-            try:
-                content = json.loads(file.read_text())
-                if content["quick"] == quick and content["machine"] == self.machine:
-                    found = [Outcome.from_json(outcome) for outcome in content["races"]]
-                    self.outcomes = {outcome.key: outcome for outcome in found}
-            except (ValueError, KeyError, TypeError) as error:
-                raise UsageError(f"--out: {file} is not of this command: {error!r}") from None
-
-    def add(self, outcome: Any) -> None:
-        """Keep an outcome, and all figures so far in the file."""
-        from graphtv.bench.files import write_json
-
-        self.outcomes[outcome.key] = outcome
-        races = [one.to_json() for one in self.outcomes.values()]
-        content = {"machine": self.machine, "quick": self.quick, "races": races}
-        write_json(self.out / "peers.json", content)
-
-    def finish(self, accuracies: tuple[float, ...]) -> None:
-        """Show the ratios over all problems and write everything that is not yet written."""
-        from graphtv.bench import pictures, standings
-        from graphtv.bench.files import write, write_csv
-
-        outcomes = list(self.outcomes.values())
-        for accuracy in accuracies:
-            standings.ratios(outcomes, accuracy).show()
-        for heading, lines in (
-            ("Where a peer is faster", standings.wins(outcomes, accuracies)),
-            ("Peers that could not run", standings.absent(outcomes)),
-        ):
-            print(f"{heading}\n{standings.bullets(lines, '- none')}")
-        write_csv(self.out / "peers.csv", standings.COLUMNS, standings.csv_rows(outcomes))
-        write(self.out / "peers.md", standings.summary(outcomes, accuracies, self.machine))
-        write(self.out / "problems.md", standings.details(outcomes, accuracies))
-        if _can_plot():
-            fewest = min(outcome.threads for outcome in outcomes)
-            drawn = [outcome for outcome in outcomes if outcome.threads == fewest]
-            write(self.out / "curves.png", pictures.curves(drawn))
-            write(self.out / "profile.png", pictures.profiles(drawn, accuracies))
-        print(f"Written to {self.out}: peers.json, .csv, .md, problems.md, curves.png, profile.png")
+    for accuracy in accuracies:
+        standings.ratios(outcomes, accuracy).show()
+    for heading, lines in (
+        ("Where a peer is faster", standings.wins(outcomes, accuracies)),
+        ("Peers that could not run", standings.absent(outcomes)),
+    ):
+        print(f"{heading}\n{standings.bullets(lines, '- none')}")
 
 
 def _scaling(arguments: argparse.Namespace) -> int:
