@@ -162,7 +162,7 @@ def test_tables_put_graphtv_first_and_mark_where_a_peer_wins():
     assert ratios([made], 1e-6).rows[0][2] == "2×"
     shown = detail(made, [1e-3, 1e-6, 1e-12])
     assert [row[0] for row in shown.rows] == ["graphtv", "other"]
-    assert shown.rows[1][1:5] == ["1 (**0.50×**)", "8 (2×)", "–", "1e-06 in – s"]
+    assert shown.rows[1][1:5] == ["1 (**0.50×**)", "8 (2×)", "–", "1.0e-06 in – s"]
     assert "gone: not installed" in shown.caption
     assert wins([made], [1e-3, 1e-6]) == [
         "other, 512² image, weight 0.1, to 1e-3 (0.50 of graphtv's time)"

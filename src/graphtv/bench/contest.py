@@ -229,6 +229,8 @@ class Contest:
         if row.closest is None or reached < row.closest:
             row.closest, row.closest_seconds = reached, seconds
         for accuracy in sorted({*self.rules.accuracies, *CURVE}, reverse=True):
+            if row.peer == OURS and entry.setting > accuracy:
+                continue  # proved more than it was asked for, which nobody could count on
             known = row.figures.get(accuracy)
             if reached <= accuracy and (known is None or seconds < known.seconds):
                 row.figures[accuracy] = figure

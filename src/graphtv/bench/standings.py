@@ -42,6 +42,9 @@ def ratios(outcomes: Sequence[Outcome], accuracy: float) -> Table:
     table = Table(f"To {power(accuracy)}", ["problem", "graphtv, s", *peers])
     for outcome in outcomes:
         cells = [ratio(outcome.ratio(peer, accuracy)) for peer in peers]
+        # What stands out are peers that are faster, and graphtv is none.
+        marked = zip(peers, cells, strict=True)
+        cells = [cell.replace("**", "") if peer.startswith(OURS) else cell for peer, cell in marked]
         mine = seconds(outcome.seconds(OURS, accuracy))
         table.rows.append([described(outcome), mine, *cells])
     return table
@@ -82,7 +85,7 @@ def closest(row: Row, accuracies: Sequence[float]) -> str:
     """Return how far a contestant got that did not reach all accuracies."""
     if row.closest is None or row.closest <= min(accuracies):
         return ""
-    return f"{row.closest:.0e} in {seconds(row.closest_seconds)} s"
+    return f"{row.closest:.1e} in {seconds(row.closest_seconds)} s"
 
 
 def manner(row: Row, accuracies: Sequence[float]) -> str:
