@@ -105,6 +105,8 @@ class Contest:
         seconds = race(runs, turns=self.rules.turns)
         for key, entry in entries.items():
             self._enter_figures(rows[key[0]], entry, seconds[key])
+            if key[0] == OURS and UNPROVED in rows:
+                self._enter_figures(rows[UNPROVED], entry, seconds[key])
         graph = self.instance.graph
         return Outcome(
             self.instance.name,
@@ -224,7 +226,7 @@ class Contest:
         if entry.failure:
             row.reason = row.reason or entry.failure
             return
-        reached = max(entry.accuracy, entry.proved)
+        reached = max(entry.accuracy, entry.proved) if row.peer == OURS else entry.accuracy
         figure = Figure(seconds, reached, entry.offer.variant, entry.setting)
         if row.closest is None or reached < row.closest:
             row.closest, row.closest_seconds = reached, seconds

@@ -60,9 +60,10 @@ def detail(outcome: Outcome, accuracies: Sequence[float]) -> Table:
     heading = f"{described(outcome)} ({outcome.name})"
     table = Table(heading, ["seconds to", *map(power, accuracies), "closest", "how"])
 
-    def order(row: Row) -> tuple[bool, int, float]:
+    def order(row: Row) -> tuple[int, int, float]:
         reached = [row.figures[a].seconds for a in accuracies if a in row.figures]
-        return not row.peer.startswith(OURS), -len(reached), min(reached, default=0.0)
+        place = 0 if row.peer == OURS else 1 if row.peer.startswith(OURS) else 2
+        return place, -len(reached), min(reached, default=0.0)
 
     for row in sorted((row for row in outcome.rows if row.status == "raced"), key=order):
         cells = []
