@@ -28,7 +28,8 @@ struct Momentum {
 extern "C" {
 
 // A grid of nz × ny × nx, row-major (nz = 1 for images), in the passes of CCPi-Regularisation's
-// FGP_TV: the primal, the gradient step, the projection, the extrapolation, each over the whole array.
+// FGP_TV: the primal, the gradient step, the projection, the extrapolation, each over the whole array
+// and on all threads that OpenMP is allowed.
 void fgp_plain(const float *f, float *u, int nz, int ny, int nx, float weight, int iterations) {
     const std::size_t n = static_cast<std::size_t>(nz) * ny * nx;
     const std::size_t row = nx, slab = static_cast<std::size_t>(nx) * ny;
@@ -42,6 +43,7 @@ void fgp_plain(const float *f, float *u, int nz, int ny, int nx, float weight, i
     }
     Momentum momentum;
     const auto primal = [&](const std::vector<float> *flow) {
+#pragma omp parallel for collapse(2)
         for (int k = 0; k < nz; ++k) {
             for (int j = 0; j < ny; ++j) {
                 for (int i = 0; i < nx; ++i) {
@@ -59,6 +61,7 @@ void fgp_plain(const float *f, float *u, int nz, int ny, int nx, float weight, i
     };
     for (int iteration = 0; iteration < iterations; ++iteration) {
         primal(y);
+#pragma omp parallel for collapse(2)
         for (int k = 0; k < nz; ++k) {
             for (int j = 0; j < ny; ++j) {
                 for (int i = 0; i < nx; ++i) {
@@ -72,6 +75,7 @@ void fgp_plain(const float *f, float *u, int nz, int ny, int nx, float weight, i
             }
         }
         for (int a = 0; a < axes; ++a) {
+#pragma omp parallel for
             for (std::size_t v = 0; v < n; ++v) {
                 const float size = std::fabs(x[a][v]) / weight;
                 x[a][v] /= size < 1.0f ? 1.0f : size;
@@ -79,6 +83,7 @@ void fgp_plain(const float *f, float *u, int nz, int ny, int nx, float weight, i
         }
         const float beta = momentum.advance();
         for (int a = 0; a < axes; ++a) {
+#pragma omp parallel for
             for (std::size_t v = 0; v < n; ++v) {
                 y[a][v] = x[a][v] + beta * (x[a][v] - old[a][v]);
                 old[a][v] = x[a][v];

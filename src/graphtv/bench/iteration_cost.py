@@ -1,8 +1,7 @@
-"""What the benchmarks of the solver share."""
+"""The cost of an iteration of descent, between two iteration limits."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,24 +9,18 @@ from typing import Any
 import numpy as np
 
 import graphtv
-from graphtv import Graph
+from graphtv import Graph, Result
+from graphtv._validate import Floats
 
 
-def require_solver() -> None:
-    """End the script, without an error, where graphtv has no solver."""
-    if not hasattr(graphtv, "solve"):
-        print("this graphtv has no solve: nothing to measure")
-        sys.exit(0)
-
-
-def solve(graph: Graph, signal: np.ndarray, **options: Any) -> Any:
+def solve(graph: Graph, signal: Floats, **options: Any) -> Result:
     """Return the result for the squared loss."""
     return graphtv.solve(graphtv.Problem(graph, graphtv.SquaredLoss(signal)), **options)
 
 
 def seconds_per_iteration(
     graph: Graph,
-    signal: np.ndarray,
+    signal: Floats,
     *,
     few: int = 10,
     many: int = 40,
@@ -35,7 +28,7 @@ def seconds_per_iteration(
     clock: Callable[[], float] = time.process_time,
     **options: Any,
 ) -> float:
-    """Return the cost of an iteration of descent between two iteration limits.
+    """Return the seconds of an iteration of descent.
 
     The difference of two runs leaves out decomposition, layout and certificate.
     """
@@ -49,4 +42,4 @@ def seconds_per_iteration(
             )
             best[limit] = min(best[limit], clock() - start)
             done[limit] = result.iterations
-    return (best[many] - best[few]) / max(done[many] - done[few], 1)
+    return float(best[many] - best[few]) / max(done[many] - done[few], 1)

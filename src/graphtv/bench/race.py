@@ -12,13 +12,17 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What a contestant returns that worked in another process: its own processor time."""
+    """What a contestant returns that worked in another process: its own time."""
 
     seconds: float
 
 
+PATIENCE = 1.0
+"""A contestant that needs more seconds than this has a single turn."""
+
+
 def race(
-    contestants: Mapping[Name, Callable[[], object]], *, turns: int = 7, patience: float = 1.0
+    contestants: Mapping[Name, Callable[[], object]], *, turns: int = 7, patience: float = PATIENCE
 ) -> dict[Name, float]:
     """Return the best processor time of each contestant, in seconds.
 

@@ -8,20 +8,19 @@ between them move their weight into the signal. All groups of a level share one 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from peer import Floats, Peer, Run
-from problems import Instance
 
-try:
-    import maxflow
-except ImportError:
-    maxflow = None
+from .task import Answer, Entrant, Floats, Task, imported
+
+PACKAGES = ("PyMaxflow",)
 
 
-def parametric_cuts(instance: Instance) -> Floats:
+def parametric_cuts(task: Task, maxflow: Any) -> Floats:
     """Return the minimiser."""
-    (tail, head), weights = instance.graph.edges.T, instance.graph.weights
-    f = instance.signal.copy()
+    (tail, head), weights = task.edges.T.astype(np.int64), task.weights
+    f = task.signal.copy()
     u = np.empty_like(f)
     group = np.zeros(len(f), dtype=np.int64)
     alive = np.arange(len(f))
@@ -58,12 +57,12 @@ def parametric_cuts(instance: Instance) -> Floats:
     return u
 
 
-def peers(instance: Instance) -> list[Peer]:
-    """Return the contestants for this problem."""
-    if maxflow is None:
-        return [Peer("PyMaxflow divide and conquer", None, missing="PyMaxflow is not installed")]
+def enter(task: Task) -> list[Entrant]:
+    """Return the one entrant, for any graph."""
+    maxflow = imported("maxflow")
 
-    def run(_: int) -> Run:
-        return Run(parametric_cuts(instance))
-
-    return [Peer("PyMaxflow divide and conquer", run, ladder=[1])]
+    return [
+        Entrant(
+            "PyMaxflow, divide and conquer", "", lambda _: Answer(parametric_cuts(task, maxflow))
+        )
+    ]
