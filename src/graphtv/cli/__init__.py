@@ -21,6 +21,8 @@ COMMANDS = {
     "segment": "segment an image from scribbles",
     "cut": "find a minimum cut of a network in DIMACS format",
     "fuse": "fuse numbers on a graph into pieces of equal value",
+    "paper": "the paper's tables and figures, computed anew",
+    "bench": "races: exact kernels, graphtv against its peers, cost against size",
     "completion": "print the code that completes commands in a shell",
     "info": "versions, threads and build, for a bug report",
 }

@@ -1,0 +1,209 @@
+"""What an experiment is: cells that are run one by one, and what is made of their outcomes."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+NAMES = ("table1", "table2", "table3", "figure1", "figure2")
+"""The experiments, each the module of that name."""
+
+Outcome = dict[str, Any]
+"""What a cell has found, as JSON can keep it: numbers, texts, lists and dictionaries of them."""
+
+Progress = Callable[[str], None]
+"""Told now and then by a running cell how far it has come, in a few words."""
+
+
+class UnavailableError(Exception):
+    """A cell cannot be run here, for lack of data or of a package; the message says which.
+
+    Nothing is stored, and the table shows the reason.
+    """
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The smallest part of an experiment that is run, stored and resumed.
+
+    Parameters
+    ----------
+    key : str
+        Its name in the experiment, as ``rmf-long.n2/nested``. Everything that the outcome depends
+        on, besides the version, is a function of the key and of whether the run is a quick one.
+    run : callable
+        Does it and returns the outcome. May raise `UnavailableError`.
+    """
+
+    key: str
+    run: Callable[[Progress], Outcome]
+
+
+class Outcomes(Mapping[str, Outcome]):
+    """The outcomes that are known, by key, and why some others are not."""
+
+    def __init__(
+        self, known: Mapping[str, Outcome] | None = None, reasons: Mapping[str, str] | None = None
+    ) -> None:
+        self._known = dict(known or {})
+        self.reasons = dict(reasons or {})
+
+    def __getitem__(self, key: str) -> Outcome:
+        return self._known[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: the group it belongs to, empty if none, and its name within."""
+
+    group: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.group}, {self.name}" if self.group else self.name
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands in a row and a column.
+
+    Parameters
+    ----------
+    ours : str
+        Our figure.
+    paper : str
+        The paper's, empty if it has none.
+    is_best : bool
+        Whether it is the best of its row.
+    """
+
+    ours: str = ""
+    paper: str = ""
+    is_best: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row, or with `section` alone the title of those that follow.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        One per column.
+    section : str
+        The title.
+    note : str
+        What is to be said about this row.
+    """
+
+    entries: Sequence[Entry] = ()
+    section: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, as the terminal, the CSV file and the page show it.
+
+    Parameters
+    ----------
+    name : str
+        Name of its CSV file.
+    title : str
+        What it shows.
+    columns : sequence of Column
+        The columns.
+    rows : sequence of Row
+        The rows.
+    notes : sequence of str
+        What is to be said about it.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    notes: Sequence[str] = field(default=())
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that the paper says, and whether it holds here.
+
+    Parameters
+    ----------
+    text : str
+        What is claimed.
+    holds : bool or None
+        Whether it holds, None if nothing that was run decides it.
+    evidence : str
+        What was found.
+    """
+
+    text: str
+    holds: bool | None
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG file and what it shows."""
+
+    path: Path
+    caption: str
+
+
+class Experiment(ABC):
+    """A table or figure of the paper.
+
+    Parameters
+    ----------
+    quick : bool
+        Small instances and few iterations, to see that it works.
+    data : Path, optional
+        The folder of instances that cannot be generated.
+    """
+
+    name: ClassVar[str]
+    """As in `NAMES`."""
+    title: ClassVar[str]
+    """What the paper calls it, in a line."""
+    revision: ClassVar[int] = 1
+    """Changes when outcomes stored by earlier versions of the module must not be taken."""
+
+    def __init__(self, quick: bool = False, data: Path | None = None) -> None:
+        self.quick = quick
+        self.data = data
+
+    @abstractmethod
+    def cells(self) -> list[Cell]:
+        """Return the cells in the order in which they are best run."""
+
+    @abstractmethod
+    def tables(self, outcomes: Outcomes) -> list[Table]:
+        """Return the tables of what is known so far."""
+
+    def claims(self, outcomes: Outcomes) -> list[Claim]:
+        """Return what the paper says about it, judged by what is known so far."""
+        return []
+
+    def pictures(self, outcomes: Outcomes, folder: Path) -> list[Picture]:
+        """Draw what is known so far into PNG files of the folder; needs matplotlib."""
+        return []
+
+
+def load(name: str) -> type[Experiment]:
+    """Return the experiment of that name."""
+    module = importlib.import_module(f"graphtv.paper.{name}")
+    experiment: type[Experiment] = module.EXPERIMENT
+    return experiment
