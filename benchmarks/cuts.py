@@ -18,12 +18,12 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from race import race
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow, shortest_path
 
 from graphtv import FlowNetwork, Graph, cut_path, gallery, grid_graph, min_cut, read_dimacs
 from graphtv.applications.cut_problem import CutProblem
+from graphtv.bench.race import race
 
 try:
     import maxflow

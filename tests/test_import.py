@@ -33,6 +33,14 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code):
     assert loaded_by(code) == set()
 
 
+@pytest.mark.parametrize(
+    "command", ["demo", "denoise", "segment", "cut", "fuse", "completion", "info"]
+)
+def test_the_help_of_a_command_imports_nothing_heavy(command):
+    code = f"from graphtv.cli import make_parser; make_parser({command!r})"
+    assert loaded_by(code) == set()
+
+
 def test_solving_needs_numpy_and_scipy_alone():
     assert loaded_by("from graphtv import denoise_tv, solve, tv_chain") == {"numpy", "scipy"}
 

@@ -31,7 +31,7 @@ def without_effort(text):
 def test_two_commands_do_everything_and_the_checks_run_the_second():
     (block,) = re.findall(r"^```sh\n(.*?)^```", TEXT, re.M | re.S)
     run, test = (line.partition("  #")[0].strip() for line in block.splitlines())
-    assert run == 'python -m pip install ".[plot]" && graphtv demo'
+    assert run == 'python -m pip install ".[cli,plot]" && graphtv demo'
     assert test == 'python -m pip install ".[test]" && python -m pytest'
     assert test in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 

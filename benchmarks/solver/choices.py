@@ -10,14 +10,10 @@ to it. Contestants have two turns; what takes longer than the time limit is left
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from graphtv import (
     AbsoluteLoss,

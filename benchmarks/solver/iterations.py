@@ -12,18 +12,23 @@ the accelerated PDHG of the paper. `-` is out of reach within the limits.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from problems import Instance, flow, grid, make, nearest_neighbours, picture, random_graph, volume
-from runs import require_solver, solve
-
 from graphtv import recognize_grid
+from graphtv.bench.iteration_cost import solve
+from graphtv.bench.problems import (
+    Instance,
+    flow,
+    grid,
+    make,
+    nearest_neighbours,
+    picture,
+    random_graph,
+    volume,
+)
 from graphtv.gallery import erdos_renyi_graph, genrmf
 
 GAPS = (1e-4, 1e-6, 1e-10)
@@ -135,7 +140,6 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--max-iterations", type=int, default=2000)
     arguments = parser.parse_args()
-    require_solver()
     limits = {"time_limit": arguments.time_limit, "max_iterations": arguments.max_iterations}
     print(
         f"{'instance':>13} {'method':>8} {'forests':>9} {'iterations to 1e-4 / 1e-6 / 1e-10':>34}"

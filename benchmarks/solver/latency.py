@@ -23,7 +23,6 @@ import time
 from types import FrameType
 
 import numpy as np
-from runs import require_solver
 
 import graphtv
 from graphtv import Graph, Problem, SquaredLoss
@@ -118,7 +117,6 @@ def silences(problem: Problem, method: str, seconds: float) -> list[str]:
 
 def main() -> None:
     """Print the tables."""
-    require_solver()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--edges", type=int, default=10**7)
     parser.add_argument("--methods", nargs="+", default=METHODS)

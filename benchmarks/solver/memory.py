@@ -19,11 +19,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from problems import Instance, grid
 from process_memory import in_child, peak, reset_peak
-from runs import require_solver, solve
 
 from graphtv import Graph, knn_graph
+from graphtv.bench.iteration_cost import solve
+from graphtv.bench.problems import Instance, grid
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
 
 METHODS = {
@@ -72,7 +72,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small graphs")
     arguments = parser.parse_args()
-    require_solver()
     print(f"{'graph':>10} {'method':>10} {'per vertex':>11} {'per edge':>9} {'of allowed':>11}")
     for method in METHODS:
         rows = []

@@ -11,16 +11,12 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from problems import Instance, grid
-from runs import require_solver, seconds_per_iteration, solve
-
+from graphtv.bench.iteration_cost import seconds_per_iteration, solve
+from graphtv.bench.problems import Instance, grid
 from graphtv.gallery import piecewise_constant_image
 
 
@@ -69,7 +65,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--turns", type=int, default=3)
     arguments = parser.parse_args()
-    require_solver()
     if arguments.quick:
         arguments.side, arguments.turns = 64, 1
     instance, counts = make_image(arguments.side), (1, arguments.threads)

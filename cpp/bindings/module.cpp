@@ -4,6 +4,7 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of graphtv. Private: arguments are validated by the Python layer.";
+    m.attr("build") = GRAPHTV_BUILD;  // compiler, type of build, flags
     // Test runners keep references to everything until the interpreter is gone.
     nanobind::set_leak_warnings(false);
     graphtv::bindings::bind_graph(m);

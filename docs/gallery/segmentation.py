@@ -2,55 +2,22 @@
 
     python docs/gallery/segmentation.py segmentation.png
 
-The photograph is scikit-image's `coffee` (CC0, by Rachel Michetti). Needs the extras `image` and
-`plot`.
+The photograph is scikit-image's `coffee` (CC0, by Rachel Michetti). Needs scikit-image and
+matplotlib.
 """
 
 from __future__ import annotations
 
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from graphtv import segment_image
+from graphtv.paper.photographs import coffee
 
 CLASSES = ("table", "red china", "white china", "coffee", "spoon")
 COLOURS = ("#2f6fb0", "#e0559b", "#f2f2e6", "#f5c518", "#3fb68b")
-
-# Of every class the strokes, each a line through points (row, column) of the photograph.
-STROKES = [
-    [
-        [(60, 60), (150, 40), (250, 30), (370, 60), (375, 150)],
-        [(40, 500), (200, 540), (350, 500)],
-        [(15, 30), (15, 150)],
-    ],
-    [
-        [(130, 130), (250, 110), (340, 220), (360, 320)],
-        [(120, 440), (230, 450), (310, 420)],
-        [(225, 320), (265, 220)],
-    ],
-    [
-        [(25, 280), (60, 200), (110, 183), (150, 195), (180, 230), (200, 290)],
-        [(60, 300), (80, 380)],
-    ],
-    [[(140, 230), (170, 300), (150, 350)], [(110, 260), (115, 330)]],
-    [[(85, 413), (150, 405)], [(260, 370), (300, 365)], [(270, 395), (300, 390)]],
-]
-
-
-def scribble(shape: tuple[int, int], step: int) -> np.ndarray:
-    """Draw the strokes, on a photograph of which every `step`-th pixel is left."""
-    from skimage.draw import line
-
-    scribbles = np.zeros(shape, dtype=int)
-    for number, strokes in enumerate(STROKES, start=1):
-        for stroke in strokes:
-            points = np.array(stroke) // step
-            for start, end in pairwise(points):
-                scribbles[line(*start, *end)] = number
-    return scribbles
 
 
 def main(output: Path, step: int = 2) -> None:
@@ -59,11 +26,10 @@ def main(output: Path, step: int = 2) -> None:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
     from PIL import Image
-    from skimage import data
     from skimage.segmentation import mark_boundaries
 
-    image = data.coffee()[::step, ::step]
-    scribbles = scribble(image.shape[:2], step)
+    photograph = coffee(step)  # a few strokes per class, see graphtv/paper/photographs.py
+    image, scribbles = photograph.image, photograph.scribbles
     labels, result = segment_image(image, scribbles, return_result=True)
     others = {
         name: segment_image(

@@ -126,8 +126,8 @@ _NAMES = {
         "TotalVariation",
     ),
 }
-"""The public names of each module, which is imported when one of them is first asked for: scipy takes
-its time, and most programs need a part of it."""
+"""The public names of each module, which is imported when one of them is first asked for: scipy
+takes its time, and most programs need a part of it."""
 
 _SUBMODULES = ("applications", "datasets", "gallery", "io", "plot", "solver", "terms")
 

@@ -307,3 +307,13 @@ def test_noise_needs_neighbours():
         estimate_noise([1.0, 2.0], Graph(2, []))
     with pytest.raises(ValueError, match="data must have known neighbours"):
         estimate_noise([[1.0]])
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.1, 0.2])
+def test_clipped_pixels_do_not_hide_the_noise(sigma):
+    _, truth = gallery.piecewise_constant_image((128, 128), seed=7, noise=0.0)
+    assert np.mean(truth == 0.0) > 0.2  # black, where half of the noise is cut off
+    noisy = truth + np.random.default_rng(1).normal(0.0, sigma, truth.shape)
+    clipped = np.rint(255 * np.clip(noisy, 0.0, 1.0)).astype(np.uint8)
+    assert estimate_noise(clipped) == pytest.approx(sigma, rel=0.12)
+    assert estimate_noise(truth) == 0.0

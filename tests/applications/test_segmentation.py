@@ -26,7 +26,7 @@ def load(path):
 
 
 benchmark = load(ROOT / "benchmarks" / "segmentation.py")
-ICG = benchmark.icg_folder()
+ICG = benchmark.data_folder()
 needs_icg = pytest.mark.skipif(ICG is None, reason="GRAPHTV_DATA has no icgbench")
 
 

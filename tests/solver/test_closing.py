@@ -4,10 +4,14 @@ import signal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from graphtv import _core, decompose, grid_graph, solve
+from graphtv import Problem, SquaredLoss, _core, decompose, grid_graph, solve
 from graphtv.gallery import erdos_renyi_graph
 from graphtv.solver import closing
+from graphtv.solver.certificate import certify
+from graphtv.solver.closing import FINEST, Closing, Held
 from graphtv.solver.idle import without_work
 from instances import GRAPHS, PENALTIES, TERMS, make_problem, noise, noisy_image
 
@@ -179,3 +183,33 @@ def test_a_proximal_step_that_is_ended_leaves_the_last_point():
     np.testing.assert_array_equal(u, result.u)
     np.testing.assert_array_equal(p, result.p)
     assert pdhg.step(_core.Watch(1e9)).completed
+
+
+@given(seed=st.integers(0, 1000), n_channels=st.sampled_from([1, 3]))
+def test_what_is_held_is_what_it_says(seed, n_channels):
+    rng = np.random.default_rng(seed)
+    graph = grid_graph((7, 6), 0.3)
+    problem = Problem(graph, SquaredLoss(rng.standard_normal((42, n_channels))))
+    u = rng.standard_normal(42 * n_channels)
+    p = np.clip(rng.uniform(-1.5, 1.5, graph.n_edges * n_channels), -1.0, 1.0)
+    exact = p.copy()
+    primal = problem._primal(u, 1)
+    held = Held.of(problem, u, p, primal, 1)
+    found = held.unpack()
+    assert certify(problem, found.u, found.p, 1)[2:] == found[2:]
+    assert held.gap == found.gap
+    assert abs(found.p - exact).max() <= 0.5 / FINEST
+    assert ((abs(exact) < 1.0) | (found.p == exact)).all()
+
+
+def test_the_better_of_two_points_is_held(hurried):
+    problem = Problem(grid_graph((5, 5), 0.3), SquaredLoss(np.arange(25.0)))
+    ending = Closing(problem, _core.Watch(np.inf), np.inf, 1)
+    best = solve(problem, method="descent")
+    poor = certify(problem, np.zeros(25), np.zeros(40), 1)
+    good = certify(problem, best.u, best.p.copy(), 1)
+    for found in (poor, good, poor._replace(p=np.zeros(40))):
+        ending.take(found)
+    held = ending.fall_back(None)
+    assert (held.u == best.u).all()
+    assert held.gap <= good.gap + 1e-3 * good.primal

@@ -49,8 +49,14 @@ FLAT_PART = 0.25
 FEWEST_WINDOWS = 100
 """Below so many pixels all are taken."""
 
+CLIPPED_PART = 0.01
+"""Part of the pixels that share the least or the largest value, from which on they are clipped."""
+
 LEAST_WHOLE = 0.25
 """Part of the windows that must be free of unknown pixels for the filters to be used."""
+
+LEAST_UNCLIPPED = 0.02
+"""The same of clipped pixels: fewer windows are better than wrong ones."""
 
 
 def estimate_noise(
@@ -80,8 +86,9 @@ def estimate_noise(
     Images: the median of the absolute second differences along all axes, over the quarter of the
     pixels with the smallest gradient. Graphs: the median of the differences between a vertex and
     the weighted mean of its neighbours, scaled by their variance. Texture everywhere, or a signal
-    that jumps along most edges, cannot be told from noise. Noise that was smoothed, clipped or
-    compressed is underestimated.
+    that jumps along most edges, cannot be told from noise. Noise that was smoothed or compressed is
+    underestimated. Clipped pixels of an image (many with the very least or largest value) are left
+    out, if enough others are left.
 
     Examples
     --------
@@ -216,7 +223,13 @@ def _noise_levels(image: Image, graph: Graph | None) -> Floats:
     levels = []
     for channel in range(signal.shape[1]):
         column, is_known = signal[:, channel], None if known is None else known[:, channel]
-        level = None if graph is not None else _noise_of_pixels(column, is_known, image.shape)
+        level = None
+        if graph is None:
+            inside = _not_clipped(column, is_known)
+            if inside is not None:
+                level = _noise_of_pixels(column, inside, image.shape, LEAST_UNCLIPPED)
+            if level is None:
+                level = _noise_of_pixels(column, is_known, image.shape)
         if level is None:
             plain = pixel_graph(image.shape, 1.0, None, 1) if graph is None else graph
             level = _noise_on_graph(column, is_known, plain)
@@ -229,8 +242,25 @@ def noise_levels(image: Image) -> Floats:
     return _noise_levels(image, None)
 
 
+def _not_clipped(signal: Floats, known: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Return where pixels are known and not clipped, or None if none are.
+
+    A camera, or a file of 8 bits, cuts off what is darker than black or lighter than white; what is
+    left there looks less noisy than it is. Many pixels with the very least or largest value tell.
+    """
+    values = signal if known is None else signal[known]
+    ends = [end for end in (values.min(), values.max()) if np.mean(values == end) > CLIPPED_PART]
+    if not ends:
+        return None
+    inside = ~np.isin(signal, ends)
+    return inside if known is None else inside & known
+
+
 def _noise_of_pixels(
-    signal: Floats, known: NDArray[np.bool_] | None, shape: tuple[int, ...]
+    signal: Floats,
+    known: NDArray[np.bool_] | None,
+    shape: tuple[int, ...],
+    least_whole: float = LEAST_WHOLE,
 ) -> float | None:
     """Return σ by the filters, or None where too many windows meet unknown pixels."""
     from scipy import ndimage  # slow to import, and needed here alone
@@ -249,7 +279,7 @@ def _noise_of_pixels(
     slope = slope[(slice(1, -1),) * pixels.ndim]
     whole = ~np.isnan(slope)  # its window holds that of the details
     n_whole = int(whole.sum())
-    if n_whole < LEAST_WHOLE * whole.size:
+    if n_whole < least_whole * whole.size:
         return None
     if n_whole < FEWEST_WINDOWS:
         chosen = details[whole]

@@ -53,6 +53,20 @@ def scribble_cost(
     ndarray, shape (n, C)
         -log of the posterior probabilities.
     """
+    logs = log_densities(colours, scribbles, sigma_color, spread)
+    highest = logs.max(axis=1, keepdims=True)
+    total = highest + np.log(np.exp(logs - highest).sum(axis=1, keepdims=True))
+    return np.asarray(total - logs)
+
+
+def log_densities(
+    colours: Floats, scribbles: NDArray[np.int64], sigma_color: float, spread: float
+) -> Floats:
+    """Return log P_c of each class at each pixel, but for what all classes and pixels share.
+
+    That is the constant of the kernels, -(d + D)/2 log 2π - d log σ for d channels and D axes.
+    The parameters are those of `scribble_cost`.
+    """
     n_classes = int(scribbles.max())
     places = np.indices(scribbles.shape, dtype=np.float32).reshape(scribbles.ndim, -1).T
     places -= places[-1] / 2  # about the centre: there is less to cancel
@@ -60,9 +74,7 @@ def scribble_cost(
     logs = np.empty((len(shades), n_classes))
     for c in range(n_classes):
         logs[:, c] = _log_density(shades, places, scribbles == c + 1, spread)
-    highest = logs.max(axis=1, keepdims=True)
-    total = highest + np.log(np.exp(logs - highest).sum(axis=1, keepdims=True))
-    return np.asarray(total - logs)
+    return logs
 
 
 def _log_density(

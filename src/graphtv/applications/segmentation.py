@@ -227,7 +227,7 @@ def segment_image(
     hold_scribbles = as_flag(hold_scribbles, "hold_scribbles")
     return_result = as_flag(return_result, "return_result")
 
-    colours = _opponent(pixels)
+    colours = opponent(pixels)
     deviation = math.sqrt(float(colours.var(axis=tuple(range(marks.ndim))).sum()))
     cost = scribble_cost(
         colours.reshape(marks.size, -1), marks, sigma_color * (deviation or 1.0), spread
@@ -283,7 +283,7 @@ def _as_pixels(image: Any, shape: tuple[int, ...]) -> Floats:
     return pixels
 
 
-def _opponent(pixels: Floats) -> Floats:
+def opponent(pixels: Floats) -> Floats:
     """Return red, green and blue as lightness and two opponent colours; other channels as they are.
 
     Hue tells classes apart better than light and shade do. The change of coordinates is orthogonal,

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
-OPTIONAL = ("matplotlib", "rich", "networkx", "igraph")
+from graphtv.bench.machine import installed, n_processors
+
+OPTIONAL = (
+    "matplotlib",
+    "networkx",
+    "igraph",
+    "scikit-learn",
+    "pillow",
+    "tifffile",
+    "rich",
+    "shtab",
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,24 +33,11 @@ def run(_: argparse.Namespace) -> None:
     facts = {
         "graphtv": version("graphtv"),
         "core": Path(str(_core.__file__)).name,
+        "build": str(getattr(_core, "build", "unknown")),
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "platform": platform.platform(),
-        "threads": f"{_n_processors()} by default",
+        "threads": f"{n_processors()} by default",
     }
-    facts |= {name: _version(name) for name in ("numpy", "scipy", *OPTIONAL)}
+    facts |= {name: installed(name) or "not installed" for name in ("numpy", "scipy", *OPTIONAL)}
     for name, value in facts.items():
-        print(f"{name:<12}{value}")
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-def _n_processors() -> int:
-    """Return how many processors this process may use, which is what the core takes."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        print(f"{name:<14}{value}")

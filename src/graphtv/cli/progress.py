@@ -49,11 +49,16 @@ def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | No
         redirect_stdout=sys.stdout.isatty(),
     ) as bar:
         task = bar.add_task(title, total=1.0, iteration=0, log_gap="-")
-        reach = Reach(tol)
+        reach, last, runs = Reach(tol), 0, 1
 
         def show(info: Info) -> None:
+            nonlocal reach, last, runs
+            if info.iteration < last:  # the next of several runs, of a path for instance
+                reach, runs = Reach(tol), runs + 1
+            last = info.iteration
             bar.update(
                 task,
+                description=title if runs == 1 else f"{title}, run {runs}",
                 completed=reach(info.relative_gap),
                 iteration=info.iteration,
                 log_gap=_logarithm(info.relative_gap),

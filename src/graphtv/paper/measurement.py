@@ -26,6 +26,7 @@ from graphtv.preconditioner import as_preconditioner
 from graphtv.problem import Problem, relative_gap
 from graphtv.solver import PDHG, solve
 from graphtv.solver.pdhg import Pdhg
+from graphtv.terms._arrays import from_core
 
 GAMMA = 0.25
 """The paper's constant of strong convexity for the squared loss."""
@@ -66,6 +67,8 @@ def count(
     progress: Progress,
     gamma: float = GAMMA,
     every: float = 0.0,
+    scheme: str = "accelerated",
+    first_gap: float | None = None,
 ) -> tuple[Outcome, Floats]:
     """Run accelerated PDHG until its iterate proves the tolerance, and return what it took.
 
@@ -86,6 +89,10 @@ def count(
     every : float
         The gap is looked at after every iteration, or, where this is positive, whenever the
         iterations have grown by this share: counts are too high by at most that much.
+    scheme : str
+        As in `graphtv.PDHG`.
+    first_gap : float, optional
+        What ``gap0_iterations`` is relative to, where the gap of u = 0, p = 0 is infinite.
 
     Returns
     -------
@@ -100,13 +107,14 @@ def count(
     start = time.process_time()
     made = as_preconditioner(preconditioner, problem.graph)
     watch = _core.Watch(math.inf)
-    options = PDHG(scheme="accelerated", gamma=gamma)
+    options = PDHG(scheme=scheme, gamma=gamma)
     engine = Pdhg(problem, made, watch, 1, None, options)
     setup = time.process_time() - start
     if isinstance(preconditioner, ForestPartition):
         setup += preconditioner.setup_time
-    # At u = 0, p = 0.
-    first_gap = problem.primal(np.zeros(problem.shape)) - problem.dual(np.zeros(problem.dual_shape))
+    if first_gap is None:
+        nothing, no_flow = np.zeros(problem.shape), np.zeros(problem.dual_shape)
+        first_gap = problem.primal(nothing) - problem.dual(no_flow)
     curve = Curve(cap ** (1.0 / POINTS))
     seconds, next_look, last_tell = 0.0, 1, 0.0
     gap, first_hit = math.inf, None
@@ -146,7 +154,7 @@ def count(
     if made.partition is not None:
         outcome["forests"] = made.partition.n_forests
         outcome["spanning"] = made.partition.n_spanning
-    return outcome, engine.primal_point().reshape(problem.shape)
+    return outcome, from_core(engine.primal_point(), problem.shape)
 
 
 def count_default(
@@ -186,6 +194,6 @@ def count_default(
 
 
 def _certified_gap(problem: Problem, engine: Pdhg) -> float:
-    u = engine.primal_point().reshape(problem.shape)
-    p = engine.dual_point().reshape(problem.dual_shape)
+    u = from_core(engine.primal_point(), problem.shape)
+    p = from_core(engine.dual_point(), problem.dual_shape)
     return problem.relative_gap(u, p)

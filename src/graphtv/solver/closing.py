@@ -9,8 +9,14 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphtv import _core
+from graphtv._validate import Floats
 from graphtv.problem import Problem
 from graphtv.result import Status
 from graphtv.solver.certificate import Certificate, certify
@@ -44,6 +50,40 @@ LEAST_PER_ENTRY = 30e-9
 LOOKS = 2.0
 """A certificate, with the dual point, costs so many looks at the gap."""
 
+FINEST = 32767
+"""p is held in multiples of 1/FINEST."""
+
+CHUNK = 1 << 18
+"""Entries of p to convert in one go."""
+
+
+class Held(NamedTuple):
+    """A certificate in a quarter of the memory, as good as it says of itself."""
+
+    u: Floats
+    p: NDArray[np.int16]
+    primal: float
+    dual: float
+
+    @classmethod
+    def of(cls, problem: Problem, u: Floats, p: Floats, primal: float, n_threads: int) -> Held:
+        """Certify u, whose objective is known, with p rounded, which happens in place."""
+        held = np.empty(p.shape, dtype=np.int16)
+        for first in range(0, len(p), CHUNK):
+            part = slice(first, first + CHUNK)
+            held[part] = np.rint(FINEST * p[part])
+            p[part] = held[part] / FINEST
+        return cls(u, held, primal, problem._dual(p, n_threads))
+
+    @property
+    def gap(self) -> float:
+        """The difference primal - dual, at least 0."""
+        return max(self.primal - self.dual, 0.0)
+
+    def unpack(self) -> Certificate:
+        """Return the certificate."""
+        return Certificate(self.u, self.p / FINEST, self.primal, self.dual)
+
 
 class Closing:
     """Judges whether the last iterate can still be certified, and holds an earlier one if not."""
@@ -54,7 +94,7 @@ class Closing:
         self._size = math.prod(problem.shape) + math.prod(problem.dual_shape)
         self._certificate = math.inf  # seconds that it takes, if measured
         self._iteration = self._look = math.inf  # seconds that the shortest ones took
-        self._held: Certificate | None = None
+        self._held: Held | None = None
         self._held_at = 0.0  # on the clock, or the first iteration if nothing is held
         self.has_time = False  # whether nobody is waiting, although the run was interrupted
         self._reserve(WITHOUT_WORK_PER_ENTRY * self._size)
@@ -106,11 +146,29 @@ class Closing:
             return
         try:
             with self._watch:
-                self._held = self.certify(engine)
+                u = engine.primal_point()
+                primal = self._problem._primal(u, self._n_threads)
+                self._keep(Held.of(self._problem, u, engine.dual_point(), primal, self._n_threads))
         except _core.Expired:
             return
         self._held_at = time.perf_counter()
         self._expect(self._held_at - start)
+
+    def take(self, found: Certificate) -> None:
+        """Take a certificate out of the way: it is held if the end would take too long.
+
+        Its p is rounded in place, since there may be no memory for another. Should the watch expire
+        meanwhile, what was held before has to do.
+        """
+        if self.is_quick:
+            return
+        u, p, primal, _ = found
+        with suppress(_core.Expired), self._watch:
+            self._keep(Held.of(self._problem, u, p, primal, self._n_threads))
+
+    def _keep(self, found: Held) -> None:
+        if self._held is None or found.gap < self._held.gap:
+            self._held = found
 
     def fits(self, status: Status) -> bool:
         """Whether there is time to certify the last iterate, and reason to, if that takes long."""
@@ -125,10 +183,9 @@ class Closing:
 
     def fall_back(self, best: Certificate | None) -> Certificate:
         """Return the best that is known without the last iterate."""
-        known = [found for found in (best, self._held) if found is not None]
-        if not known:
-            return without_work(self._problem, self._n_threads)
-        return min(known, key=lambda found: found.gap)
+        if self._held is not None and (best is None or self._held.gap < best.gap):
+            return self._held.unpack()
+        return best or without_work(self._problem, self._n_threads)
 
     def _expect(self, seconds: float) -> None:
         self._certificate = seconds

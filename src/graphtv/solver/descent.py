@@ -25,6 +25,9 @@ ChannelDescent = _core.BlockDescent | _core.EdgeDescent | _core.LatticeDescent
 POLISH_PRICE = {_core.BlockDescent: 4, _core.EdgeDescent: 4, _core.LatticeDescent: 80}
 """Iterations that cost as much as a polish."""
 
+FLOWS_PRICE = {_core.BlockDescent: 30, _core.EdgeDescent: 30, _core.LatticeDescent: 120}
+"""Iterations that cost as little as flows may: as a rule these cost more."""
+
 PATIENCE = {_core.BlockDescent: math.inf, _core.EdgeDescent: 150, _core.LatticeDescent: 250}
 """Forests do better than more further iterations than these."""
 
@@ -64,6 +67,7 @@ class Descent:
             self._start_from(start)
         self.is_cheap = partition is None
         self.polish_price = POLISH_PRICE[type(self._channels[0])]
+        self.flows_price = FLOWS_PRICE[type(self._channels[0])]
         self.patience = PATIENCE[type(self._channels[0])]
         self.pattern_gap = math.inf if partition is None else PATTERN_GAP
         self.is_final = False

@@ -74,6 +74,10 @@ class Engine(Protocol):
 class Start(Engine, Protocol):
     """A method that may be interrupted by another, and lend it its memory."""
 
+    @property
+    def flows_price(self) -> int:
+        """Iterations that cost as little as flows may, as a rule."""
+
     def rest(self) -> None:
         """Give back what memory can be filled again from p; only `resume` may follow."""
 

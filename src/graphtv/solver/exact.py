@@ -13,8 +13,9 @@ import math
 from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.preconditioner import Preconditioner
-from graphtv.problem import Problem
+from graphtv.problem import Problem, relative_gap
 from graphtv.solver.engine import Start
+from graphtv.solver.progress import iterations_ahead
 from graphtv.terms import SquaredLoss
 
 HANDOVER_GAP = 5e-4
@@ -35,12 +36,22 @@ ALLOWANCE = 150.0
 GROWTH = 4.0
 """Of the allowance, from attempt to attempt."""
 
+LONGEST_WAIT = 2
+"""The start goes on for at most so many times what the flows cost, although it may be over soon."""
+
 
 class Exact:
     """A method that starts, and flows that finish."""
 
-    def __init__(self, problem: Problem, start: Start, watch: _core.Watch, n_threads: int) -> None:
-        self._problem, self._start = problem, start
+    def __init__(
+        self,
+        problem: Problem,
+        start: Start,
+        tolerance: float,
+        watch: _core.Watch,
+        n_threads: int,
+    ) -> None:
+        self._problem, self._start, self._tolerance = problem, start, tolerance
         self._watch, self._n_threads = watch, n_threads
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
         self._tries_flows = False
@@ -50,6 +61,9 @@ class Exact:
         self._allowance = ALLOWANCE
         self._next_attempt = 0  # in iterations of the start, after a failure
         self._attempts = 0
+        self._past: list[tuple[int, float]] = []  # iterations of the start, and gaps without polish
+        self._good_since = 0  # iterations, once the start is good enough for flows
+        self.target = HANDOVER_GAP
         self.is_final = False
         self.phase = start.phase
 
@@ -79,11 +93,6 @@ class Exact:
         return self._start.preconditioner
 
     @property
-    def target(self) -> float:
-        """The gap at which the flows take over."""
-        return HANDOVER_GAP
-
-    @property
     def pattern_gap(self) -> float:
         """The gap from which on a polish may pay, of the start."""
         return self._start.pattern_gap
@@ -109,7 +118,18 @@ class Exact:
         else:
             is_due = self._start.iterations >= self._next_attempt
         if is_due and not self.is_final:
-            self._tries_flows = True
+            self._tries_flows = not self._start_is_almost_there()
+
+    def _start_is_almost_there(self) -> bool:
+        """Whether the start will reach the tolerance before flows would."""
+        done, price = self._start.iterations, self._start.flows_price
+        self._good_since = self._good_since or done
+        ahead = iterations_ahead(self._past, self._tolerance) if self._past else None
+        waits = (
+            ahead is not None and ahead <= price and done < self._good_since + LONGEST_WAIT * price
+        )
+        self.target = self._tolerance if waits else HANDOVER_GAP
+        return waits
 
     def advance(self, at_most: int) -> None:
         """Do some iterations of the start, or try the flows."""
@@ -124,7 +144,9 @@ class Exact:
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the current point, to rounding."""
         if self._point is None:
-            return self._start.evaluate()
+            values = self._start.evaluate()
+            self._past.append((self._start.iterations, relative_gap(*values)))
+            return values
         u, p = self._point
         threads = self._n_threads
         return self._problem._primal(u, threads), self._problem._dual(p, threads)

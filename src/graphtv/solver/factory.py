@@ -58,4 +58,6 @@ def _make(
     else:
         rests = plan.method == "exact"
         engine = Descent(problem, preconditioner.partition, watch, n_threads, p, rests=rests)
-    return Exact(problem, engine, watch, n_threads) if plan.method == "exact" else engine
+    if plan.method == "exact":
+        return Exact(problem, engine, tolerance, watch, n_threads)
+    return engine

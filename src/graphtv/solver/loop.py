@@ -226,9 +226,11 @@ def _run(
                 best = candidate
                 record = progress.improve(best.primal, best.dual)
                 is_over = status is not None or engine.is_final or best.relative_gap <= tolerance
-                if engine.target and not is_over and closing.is_quick:
+                if engine.target and not is_over:
                     # The dual point gets better anyway: the flows will need its memory.
-                    guess, best = (best.u, best.primal), None
+                    guess = best.u, best.primal
+                    closing.take(best)
+                    best = None
             candidate = None
             engine.observe(record.relative_gap)
             progress.plan_next(max(tolerance, engine.target), engine.is_cheap)

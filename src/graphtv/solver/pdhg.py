@@ -29,6 +29,7 @@ class Pdhg:
     is_cheap = False
     pattern_gap = math.inf
     polish_price = 4
+    flows_price = 30
 
     def __init__(
         self,

@@ -80,6 +80,11 @@ class Relay:
         return self._descent.polish_price
 
     @property
+    def flows_price(self) -> int:
+        """Iterations that cost as little as flows may, of the descent at work."""
+        return self._descent.flows_price
+
+    @property
     def is_cheap(self) -> bool:
         """Whether an iteration costs less than a look at the gap."""
         return self._descent.is_cheap

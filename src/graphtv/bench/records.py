@@ -1,0 +1,67 @@
+"""The outcomes of races in a folder; those of earlier runs that are not repeated are kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from graphtv.bench import machine, pictures, standings
+from graphtv.bench.files import write, write_csv, write_json
+from graphtv.bench.outcome import Outcome
+from graphtv.bench.problems import PROBLEMS
+
+FILE = "peers.json"
+
+
+class Records:
+    """What is known from this run and, on the same machine, from runs before it.
+
+    Parameters
+    ----------
+    out : Path
+        The folder.
+    quick : bool
+        Whether the problems are the small twins, which do not mix with the others.
+    """
+
+    def __init__(self, out: Path, *, quick: bool) -> None:
+        self.out = out
+        self.quick = quick
+        self.machine = machine.describe()
+        self.outcomes: list[Outcome] = []
+        if (out / FILE).exists():
+            try:
+                content = json.loads((out / FILE).read_text())
+                if content["quick"] == quick and content["machine"] == self.machine:
+                    self.outcomes = [Outcome.from_json(one) for one in content["races"]]
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"out: {out / FILE} is no file of a race: {error!r}") from None
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep an outcome, in the order of the problems, and all so far in the file."""
+        order = list(PROBLEMS)
+        others = [one for one in self.outcomes if one.key != outcome.key]
+        self.outcomes = sorted(
+            [*others, outcome], key=lambda one: (one.threads, order.index(one.name))
+        )
+        races = [one.to_json() for one in self.outcomes]
+        content = {"machine": self.machine, "quick": self.quick, "races": races}
+        write_json(self.out / FILE, content)
+
+    def write(self, accuracies: Sequence[float], *, plots: bool) -> list[str]:
+        """Write tables and, if wanted, plots; return the names of all files."""
+        rows = standings.csv_rows(self.outcomes)
+        write_csv(self.out / "peers.csv", standings.COLUMNS, rows)
+        pieces: dict[str, str | bytes] = {
+            "peers.md": standings.summary(self.outcomes, accuracies, self.machine),
+            "problems.md": standings.details(self.outcomes, accuracies),
+        }
+        if plots:
+            fewest = min(outcome.threads for outcome in self.outcomes)
+            drawn = [outcome for outcome in self.outcomes if outcome.threads == fewest]
+            pieces["curves.png"] = pictures.curves(drawn)
+            pieces["profile.png"] = pictures.profiles(drawn, accuracies)
+        for name, content in pieces.items():
+            write(self.out / name, content)
+        return [FILE, "peers.csv", *pieces]

@@ -1,0 +1,43 @@
+"""The settings of the peers that were found to be the cheapest, kept in a file for the next run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from graphtv.bench.files import write
+from graphtv.bench.problems import Instance
+
+
+class Settings:
+    """A dictionary in a JSON file, written whenever it grows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.known: dict[str, Any] = {}
+        if path.exists():
+            try:
+                self.known = json.loads(path.read_text())
+                if not isinstance(self.known, dict):
+                    raise ValueError("it holds no object")
+            except ValueError as error:
+                raise ValueError(
+                    f"settings must be a JSON file of an earlier run: {error}"
+                ) from None
+
+    @staticmethod
+    def key(instance: Instance, *parts: object) -> str:
+        """Return a name that changes with the data of the problem."""
+        digest = hashlib.sha256(instance.signal.tobytes() + instance.graph.weights.tobytes())
+        return " | ".join([instance.name, digest.hexdigest()[:12], *map(str, parts)])
+
+    def get(self, key: str) -> Any:
+        """Return what is known under the key, None if nothing is."""
+        return self.known.get(key)
+
+    def put(self, key: str, value: Any) -> None:
+        """Keep a value."""
+        self.known[key] = value
+        write(self.path, json.dumps(self.known, indent=0, sort_keys=True) + "\n")

@@ -1,0 +1,148 @@
+"""``graphtv cut``: a minimum cut, or a maximum flow, of a network in DIMACS format."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from graphtv.cli.errors import UsageError
+from graphtv.cli.files import STANDARD, check_distinct, check_output, read_bytes, write_bytes
+from graphtv.cli.solving import (
+    EXIT_CODES,
+    EXIT_HELP,
+    add_output_options,
+    add_solver_options,
+    print_json,
+    solving,
+)
+
+if TYPE_CHECKING:
+    from graphtv.applications.min_cut import Cut
+    from graphtv.flow_network import FlowNetwork
+
+TOLERANCE = 1e-3
+
+DESCRIPTION = """\
+Find a minimum cut between the source and the sink of a network, with proof: a
+flow of the same value. Integer capacities are cut exactly.
+
+The network is a DIMACS file for maximum flows, compressed by gzip or not:
+  c a comment
+  p max VERTICES ARCS
+  n SOURCE s
+  n SINK t
+  a TAIL HEAD CAPACITY        vertices are counted from 1"""
+
+EXAMPLES = """\
+examples:
+  graphtv cut network.max
+  graphtv cut network.max.gz --side side.txt --flow flow.txt
+  zcat network.max.gz | graphtv cut - --json
+
+--side writes the vertices with the source, one per line, numbered as in the
+network; or booleans, if the name ends in .npy. --flow writes a maximum flow as
+a DIMACS solution: `s VALUE`, then `f TAIL HEAD FLOW` for every arc.
+
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command."""
+    parser.usage, parser.description = "graphtv cut FILE [options]", DESCRIPTION
+    parser.epilog = EXAMPLES + EXIT_HELP.replace(
+        "solved: the relative gap is proved to be at most --tol", "solved: no cut is smaller"
+    )
+    parser.add_argument("input", metavar="FILE", help="the network; - is standard input")
+    parser.add_argument("--side", metavar="OUT", help="where the source's side goes")
+    parser.add_argument("--flow", metavar="OUT", help="where a maximum flow goes")
+    add_solver_options(parser, "1e-3; augmenting paths finish from there")
+    add_output_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Cut a network."""
+    outputs = {
+        f"--{name}": path
+        for name, path in (("side", arguments.side), ("flow", arguments.flow))
+        if path is not None
+    }
+    for name, path in outputs.items():
+        if path == STANDARD:
+            raise UsageError(f"{name} must be a file: standard output has the value of the cut")
+        check_output(path, force=arguments.force)
+    check_distinct(outputs)
+    from graphtv.io.dimacs import DimacsError, read_dimacs
+
+    stream = BytesIO(read_bytes(arguments.input))
+    stream.name = "standard input" if arguments.input == STANDARD else arguments.input
+    try:
+        network = read_dimacs(stream)
+    except DimacsError as error:
+        raise UsageError(str(error)) from None
+    with solving("cutting", arguments, TOLERANCE) as options:
+        cut = network.min_cut(**options)
+    status = _status(cut, arguments)
+    if arguments.side is not None:
+        write_bytes(arguments.side, _side(cut, arguments.side))
+    if arguments.flow is not None and cut.certified:
+        write_bytes(arguments.flow, _flow(cut, network))
+    elif arguments.flow is not None:
+        print(f"{arguments.flow} is not written: the cut is not proved yet", file=sys.stderr)
+    _print(cut, status, arguments)
+    return EXIT_CODES[status]
+
+
+def _status(cut: Cut, arguments: argparse.Namespace) -> str:
+    """Return how the search ended: the solver's status speaks of its first part alone."""
+    if cut.certified:
+        return "optimal"
+    if cut.result.status != "optimal":
+        return cut.result.status
+    if arguments.time_limit is not None:
+        return "time_limit"
+    return "interrupted" if isinstance(cut.value, int) else "stalled"
+
+
+def _print(cut: Cut, status: str, arguments: argparse.Namespace) -> None:
+    n_source, n = int(cut.source_side.sum()), len(cut.source_side)
+    if arguments.json:
+        gap = cut.value - cut.bound
+        facts: dict[str, Any] = {
+            "status": status,
+            "value": cut.value,
+            "bound": cut.bound,
+            "certified": cut.certified,
+            "primal": cut.value,
+            "dual": cut.bound,
+            "gap": gap,
+            "relative_gap": gap / cut.value if cut.value else 0.0,
+            "source_side": n_source,
+            "vertices": n,
+            "exit_code": EXIT_CODES[status],
+        }
+        print_json(arguments, cut.result, facts)
+    elif arguments.quiet:
+        print(cut.value)
+    else:
+        print(f"value        {cut.value}")
+        print(f"certified    {'yes' if cut.certified else f'no, {status}'}")
+        print(f"bound        {cut.bound}")
+        print(f"source side  {n_source} of {n} vertices")
+
+
+def _side(cut: Cut, path: str) -> bytes:
+    import numpy as np
+
+    if path.lower().endswith(".npy"):
+        buffer = BytesIO()
+        np.save(buffer, cut.source_side)
+        return buffer.getvalue()
+    return "".join(f"{v + 1}\n" for v in np.flatnonzero(cut.source_side).tolist()).encode()
+
+
+def _flow(cut: Cut, network: FlowNetwork) -> bytes:
+    tails, heads = (network.arcs + 1).T.tolist()
+    lines = map("f {} {} {}\n".format, tails, heads, cut.flow.edges.tolist())
+    return f"s {cut.value}\n{''.join(lines)}".encode()

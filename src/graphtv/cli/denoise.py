@@ -1,0 +1,238 @@
+"""``graphtv denoise``: total variation denoising of images, volumes and arrays."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from typing import Any
+
+from graphtv.cli.errors import UsageError
+from graphtv.cli.files import STANDARD, check_distinct, check_output, shown, write_bytes
+from graphtv.cli.solving import (
+    EXIT_HELP,
+    add_output_options,
+    add_solver_options,
+    positive,
+    report,
+    solving,
+)
+
+FORMATS = ("jpeg", "npy", "png", "tiff")
+SUFFIXES = (".jpeg", ".jpg", ".npy", ".png", ".tif", ".tiff")
+TOLERANCE = 1e-6
+
+DESCRIPTION = """\
+Denoise an image, a volume or an array of any dimension by total variation, and
+fill in its unknown pixels (NaN, or where a mask is 0).
+
+PNG, JPEG and TIFF need the extra `image`; .npy does not. The output has the
+type of the input: 8 bits in, 8 bits out. Transparency is kept as it is."""
+
+EXAMPLES = """\
+examples:
+  graphtv denoise noisy.png clean.png
+  graphtv denoise noisy.png clean.png --weight 0.2
+  graphtv denoise scan.tif clean.tif --spacing 2,1,1 --json
+  graphtv denoise scratched.png repaired.png --mask known.png --weight 0.05
+  cat noisy.png | graphtv denoise - - > clean.png
+
+weight:
+  Larger is smoother. It has the unit of the pixels, where integers are divided
+  by the largest of their type: 0.1 is a tenth of the way from black to white.
+  `auto` estimates the noise and takes the weight of least expected error, on a
+  sample of large images.
+
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command."""
+    parser.usage = "graphtv denoise IN OUT [options]"
+    parser.description, parser.epilog = DESCRIPTION, EXAMPLES + EXIT_HELP
+    parser.add_argument("input", metavar="IN", help="PNG, JPEG, TIFF or .npy; - is standard input")
+    parser.add_argument(
+        "output", metavar="OUT", help="the same kinds, by its suffix; - is standard output"
+    )
+    parser.add_argument(
+        "--weight",
+        type=_weight,
+        default="auto",
+        metavar="W",
+        help="a number, or auto (the default)",
+    )
+    parser.add_argument(
+        "--mask", metavar="FILE", help="an image or .npy, 0 where the pixel is to be filled in"
+    )
+    parser.add_argument(
+        "--channel-axis",
+        type=_axis,
+        default="auto",
+        metavar="K",
+        help="the axis of the colours: a number, none, or auto (as the file says; .npy has none)",
+    )
+    parser.add_argument(
+        "--spacing",
+        type=_spacing,
+        metavar="D,…",
+        help="distance between pixels along each axis, by default 1",
+    )
+    parser.add_argument(
+        "--connectivity",
+        type=int,
+        choices=(1, 2),
+        default=1,
+        help="2 adds diagonal neighbours in the plane; by default 1",
+    )
+    parser.add_argument(
+        "--loss",
+        choices=("squared", "absolute", "poisson"),
+        default="squared",
+        help="for Gaussian noise (the default), for salt and pepper, for counts",
+    )
+    parser.add_argument(
+        "--huber", type=positive, metavar="DELTA", help="slopes rather than stairs below DELTA"
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, help="of standard output; by default that of the input"
+    )
+    add_solver_options(parser, "1e-6")
+    add_output_options(parser)
+
+
+def _weight(text: str) -> float | str:
+    if text == "auto":
+        return text
+    value = float(text)
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be auto or a number, at least 0, got {text}")
+    return value
+
+
+def _axis(text: str) -> int | str | None:
+    return text if text == "auto" else None if text == "none" else int(text)
+
+
+def _spacing(text: str) -> float | list[float]:
+    values = [positive(part) for part in text.split(",")]
+    return values[0] if len(values) == 1 else values
+
+
+_weight.__name__, _axis.__name__, _spacing.__name__ = "weight", "axis", "number"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Denoise a file."""
+    _check(arguments)
+    from graphtv.applications.denoising import denoise_tv
+    from graphtv.cli.auto_weight import auto_weight
+    from graphtv.cli.pictures import check_can_hold, encode, format_of, read_picture
+    from graphtv.terms import HuberTV, TotalVariation
+
+    picture = read_picture(arguments.input)
+    name = shown(arguments.input, "input")
+    _check_type(picture.pixels.dtype, name)
+    axis = picture.channel_axis if arguments.channel_axis == "auto" else arguments.channel_axis
+    picture = dataclasses.replace(picture, channel_axis=_as_axis(axis, picture.pixels.ndim))
+    kind = arguments.format or format_of(arguments.output, picture.format)
+    check_can_hold(picture, kind, arguments.output)
+    mask = None if arguments.mask is None else _read_mask(arguments.mask, picture, name)
+    common: dict[str, Any] = {
+        "mask": mask,
+        "spacing": arguments.spacing,
+        "channel_axis": picture.channel_axis,
+        "connectivity": arguments.connectivity,
+    }
+    with solving("denoising", arguments, TOLERANCE) as options:
+        weight, search = arguments.weight, {}
+        if weight == "auto":
+            if arguments.time_limit is not None:
+                search["time_limit"] = options["time_limit"] = arguments.time_limit / 2
+            weight = auto_weight(
+                picture.pixels,
+                verbose=arguments.verbose,
+                n_threads=arguments.threads,
+                **search,
+                **common,
+            )
+        denoised, result = denoise_tv(
+            picture.pixels,
+            weight,
+            loss=arguments.loss,
+            penalty=TotalVariation() if arguments.huber is None else HuberTV(arguments.huber),
+            return_result=True,
+            **common,
+            **options,
+        )
+    content = encode(
+        dataclasses.replace(picture, pixels=_as_type(denoised, picture.pixels.dtype)), kind
+    )
+    write_bytes(arguments.output, content)
+    facts = {
+        "weight": weight,
+        "output": arguments.output,
+        "shape": list(picture.pixels.shape),
+        "channels": picture.n_channels,
+        "dtype": str(picture.pixels.dtype),
+    }
+    if not arguments.json:
+        facts = {"weight": weight}
+    return report(arguments, result, shown(arguments.output, "output"), facts)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise for what can be refused before anything is read."""
+    check_output(arguments.output, force=arguments.force, suffixes=SUFFIXES)
+    if arguments.json and arguments.output == STANDARD:
+        raise UsageError("--json and OUT must not both go to standard output; name a file for OUT")
+    if arguments.format is not None and arguments.output != STANDARD:
+        raise UsageError("--format is for standard output; the suffix of OUT says it elsewhere")
+    if arguments.mask is not None:
+        check_distinct({"IN": arguments.input, "--mask": arguments.mask})
+    if arguments.weight == "auto" and (arguments.loss != "squared" or arguments.huber is not None):
+        raise UsageError("--weight must be a number with --loss or --huber: auto is for neither")
+
+
+def _check_type(dtype: Any, name: str) -> None:
+    if dtype.kind in "ui" and dtype.itemsize > 2:
+        raise UsageError(
+            f"{name} holds {dtype}, whose range makes every weight tiny or huge; save it as uint8,"
+            " uint16 or a float type"
+        )
+
+
+def _as_axis(axis: int | None, ndim: int) -> int | None:
+    """Return an axis counted from the front."""
+    if axis is not None and not -ndim <= axis < ndim:
+        raise UsageError(f"--channel-axis must lie in [{-ndim}, {ndim}), got {axis}")
+    return axis if axis is None else axis % ndim
+
+
+def _read_mask(path: str, picture: Any, name: str) -> Any:
+    """Return where pixels are known: where the mask is not 0."""
+    from graphtv.cli.pictures import read_picture
+
+    mask = read_picture(path)
+    if mask.format == "jpeg":
+        raise UsageError(f"{path} is a JPEG, in which 0 need not stay 0; the mask must be lossless")
+    known = mask.pixels != 0
+    if mask.channel_axis is not None:
+        known = known.any(axis=mask.channel_axis)
+    full, axis = picture.pixels.shape, picture.channel_axis
+    shape = tuple(n for k, n in enumerate(full) if k != axis)
+    if known.shape not in (shape, full):
+        raise UsageError(f"{path} has shape {known.shape}, {name} has {shape}; they must be alike")
+    if not known.any():
+        raise UsageError(f"{path} is 0 everywhere; it must not be where a pixel is known")
+    return known
+
+
+def _as_type(denoised: Any, dtype: Any) -> Any:
+    """Return floats as numbers of the type they came from; `denoise_tv` has divided integers."""
+    import numpy as np
+
+    if dtype.kind == "f":
+        return denoised.astype(dtype)
+    if dtype.kind == "b":
+        return denoised >= 0.5
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(denoised * limits.max), limits.min, limits.max).astype(dtype)

@@ -1,0 +1,84 @@
+"""Files and standard streams of commands: outputs are checked before the work, written whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection
+
+from graphtv.cli.errors import UsageError
+
+STANDARD = "-"
+"""The name that stands for standard input or output."""
+
+
+def read_bytes(path: str) -> bytes:
+    """Return all that a file, or standard input, holds."""
+    try:
+        if path == STANDARD:
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise UsageError(f"{shown(path, 'input')}: {_reason(error)}") from None
+
+
+def check_output(path: str, *, force: bool, suffixes: Collection[str] = ()) -> None:
+    """Raise unless a file can be written there, with one of these suffixes if any are given.
+
+    Standard output will do, unless it is a terminal and suffixes say that this is no text.
+    """
+    if path == STANDARD:
+        if suffixes and sys.stdout.isatty():
+            raise UsageError("standard output is a terminal; name a file, or redirect it")
+        return
+    folder, name = os.path.split(path)
+    if os.path.isdir(path) or not name:
+        raise UsageError(f"{path} is a directory; the output must be a file")
+    if suffixes and os.path.splitext(name)[1].lower() not in suffixes:
+        raise UsageError(f"{path} must end in one of {', '.join(sorted(suffixes))}")
+    if not os.path.isdir(folder or "."):
+        raise UsageError(f"{folder} is not a directory; the output {name} cannot go there")
+    if os.path.lexists(path):
+        if not os.path.isfile(path):
+            raise UsageError(f"{path} exists and is not a file")
+        if not force:
+            raise UsageError(f"{path} exists; --force overwrites it")
+    if not os.access(folder or ".", os.W_OK | os.X_OK):
+        raise UsageError(f"{folder or 'this directory'} is not writable")
+
+
+def write_bytes(path: str, content: bytes) -> None:
+    """Write a file as a whole or not at all; standard output as it comes."""
+    from graphtv.io.atomic import replaced
+
+    if path == STANDARD:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with replaced(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {_reason(error)}") from None
+
+
+def shown(path: str, way: str) -> str:
+    """Return the name of a file as messages have it; `way` is input or output."""
+    return f"standard {way}" if path == STANDARD else path
+
+
+def check_distinct(paths: dict[str, str]) -> None:
+    """Raise if two outputs, or inputs, would share a file or a stream."""
+    seen: dict[str, str] = {}
+    for name, path in paths.items():
+        key = path if path == STANDARD else os.path.realpath(path)
+        if key in seen:
+            raise UsageError(f"{seen[key]} and {name} must differ, got {path} for both")
+        seen[key] = name
+
+
+def _reason(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return reason[:1].lower() + reason[1:]

@@ -1,0 +1,320 @@
+"""Images, volumes and arrays in files: PNG, JPEG and TIFF, and NumPy's .npy.
+
+Pillow reads and writes PNG and JPEG, tifffile reads and writes TIFF. What is read keeps its type;
+a transparency is set aside, to be put back as it was.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv.cli.errors import UsageError
+from graphtv.cli.files import STANDARD, read_bytes, shown
+
+FORMATS = {
+    ".jpeg": "jpeg",
+    ".jpg": "jpeg",
+    ".npy": "npy",
+    ".png": "png",
+    ".tif": "tiff",
+    ".tiff": "tiff",
+}
+"""What a suffix says."""
+
+JPEG_QUALITY = 95
+
+MOST_PIXELS = 2**29
+"""A PNG or JPEG that claims to have more than twice as many is not believed."""
+
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """An image, a volume or an array, as a file holds it.
+
+    Attributes
+    ----------
+    pixels : ndarray
+        The numbers, without transparency.
+    format : str
+        ``png``, ``jpeg``, ``tiff`` or ``npy``; another of Pillow's names if it can only be read.
+    channel_axis : int or None
+        Where the file says that the colours are.
+    alpha : ndarray or None
+        The transparency, of the shape of the pixels without channels.
+    extras : dict
+        What else to hand on: ``icc_profile`` and ``dpi``, or ``axes`` of a TIFF.
+    """
+
+    pixels: NDArray[Any]
+    format: str
+    channel_axis: int | None = None
+    alpha: NDArray[Any] | None = None
+    extras: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_channels(self) -> int:
+        """The number of colours."""
+        return 1 if self.channel_axis is None else self.pixels.shape[self.channel_axis]
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+
+def read_picture(path: str) -> Picture:
+    """Read an image, a volume or an array; ``-`` is standard input."""
+    return picture_of(read_bytes(path), shown(path, "input"))
+
+
+def picture_of(data: bytes, name: str) -> Picture:
+    """Return what the content of a file of this name holds."""
+    if not data:
+        raise UsageError(f"{name}: the file is empty")
+    if data[:6] == b"\x93NUMPY":
+        return _read_npy(data, name)
+    if data[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
+        return _read_tiff(data, name)
+    return _read_with_pillow(data, name)
+
+
+def _read_npy(data: bytes, name: str) -> Picture:
+    try:
+        array = np.load(BytesIO(data), allow_pickle=False)
+    except Exception as error:  # of every kind: the file may say anything
+        raise UsageError(f"{name} cannot be read as .npy: {error}") from None
+    if array.dtype.kind not in "buif":
+        raise UsageError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    return Picture(_native(array), "npy")
+
+
+def _read_with_pillow(data: bytes, name: str) -> Picture:
+    image = _open(data, name)
+    if getattr(image, "n_frames", 1) > 1:
+        raise UsageError(f"{name} has {image.n_frames} frames; it must be a single image")
+    return _from_pillow(image, data, name)
+
+
+def _open(data: bytes, name: str) -> Any:
+    """Return an image of Pillow's, which may be larger than Pillow trusts strangers to send."""
+    from warnings import catch_warnings, simplefilter
+
+    image_module = _pillow()
+    limit, image_module.MAX_IMAGE_PIXELS = image_module.MAX_IMAGE_PIXELS, MOST_PIXELS
+    try:
+        with catch_warnings():
+            simplefilter("ignore")
+            image = image_module.open(BytesIO(data))
+            image.load()
+    except Exception as error:  # of every kind: the file may say anything
+        reason = str(error).split("<_io")[0].rstrip(" '") or type(error).__name__
+        if "cannot identify image" in reason:
+            reason = "it is no PNG, JPEG, TIFF or .npy file"
+        raise UsageError(f"{name} cannot be read as an image: {reason}") from None
+    finally:
+        image_module.MAX_IMAGE_PIXELS = limit
+    return image
+
+
+def indices_of(data: bytes, name: str) -> tuple[NDArray[Any], list[Colour]] | None:
+    """Return the pixels of a PNG with a palette as numbers, and the palette; None of others."""
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[25:26] != b"\x03":
+        return None
+    image = _open(data, name)
+    flat = image.getpalette("RGB")
+    return np.array(image), list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+
+
+def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
+    from PIL import ImageOps
+
+    kind = str(image.format).lower()
+    is_deep = kind == "png" and data[24] == 16
+    extras = {key: image.info[key] for key in ("icc_profile", "dpi") if key in image.info}
+    if is_deep and data[25] != 0:
+        raise UsageError(
+            f"{name} is a PNG with 16 bits per colour, of which 8 would be read; save it as TIFF"
+        )
+    image = ImageOps.exif_transpose(image)
+    if image.mode in ("P", "PA", "L", "1", "RGB") and "transparency" in image.info:
+        image = image.convert("LA" if image.mode in ("L", "1") else "RGBA")
+    elif image.mode in ("P", "CMYK", "YCbCr", "LAB", "HSV", "RGBX"):
+        image = image.convert("RGB")
+        extras.pop("icc_profile", None)  # it was that of the other colours
+    elif image.mode in ("PA", "RGBa"):
+        image = image.convert("RGBA")
+    elif image.mode == "La":
+        image = image.convert("LA")
+    pixels = np.array(image)
+    if is_deep:
+        pixels = pixels.astype(np.uint16)
+    pixels = _native(pixels)
+    alpha = None
+    if image.mode in ("LA", "RGBA"):
+        pixels, alpha = pixels[..., :-1], np.ascontiguousarray(pixels[..., -1])
+        pixels = np.ascontiguousarray(pixels[..., 0] if image.mode == "LA" else pixels)
+    return Picture(pixels, kind, 2 if pixels.ndim == 3 else None, alpha, extras)
+
+
+def _read_tiff(data: bytes, name: str) -> Picture:
+    tifffile = _tifffile()
+    complaints = _Complaints(logging.ERROR)
+    logger = logging.getLogger("tifffile")
+    was_loud, logger.propagate = logger.propagate, False
+    logger.addHandler(complaints)
+    try:
+        with tifffile.TiffFile(BytesIO(data)) as file:
+            page, series = file.pages[0], file.series[0]
+            if page.photometric not in (tifffile.PHOTOMETRIC.MINISBLACK, tifffile.PHOTOMETRIC.RGB):
+                return _read_with_pillow(data, name)
+            axes, n_extra = series.axes, len(page.extrasamples)
+            pixels = series.asarray()
+    except Exception as error:  # of every kind: the file may say anything
+        if isinstance(error, UsageError):
+            raise
+        if "imagecodecs" in str(error):  # a compression that Pillow may know
+            return _read_with_pillow(data, name)
+        raise UsageError(f"{name} cannot be read as TIFF: {error}") from None
+    finally:
+        logger.removeHandler(complaints)
+        logger.propagate = was_loud
+    if complaints.first is not None:
+        raise UsageError(f"{name} cannot be read as TIFF: {complaints.first}")
+    colours = [k for k, letter in enumerate(axes) if letter in "SC"]
+    axis = colours[-1] if colours else None
+    alpha = None
+    if axis is not None and axes[axis] == "S" and n_extra == 1 and pixels.shape[axis] in (2, 4):
+        alpha = np.ascontiguousarray(np.take(pixels, -1, axis))
+        pixels = np.delete(pixels, -1, axis)
+        if pixels.shape[axis] == 1:
+            pixels, axes, axis = pixels.squeeze(axis), axes.replace("S", ""), None
+    return Picture(_native(np.ascontiguousarray(pixels)), "tiff", axis, alpha, {"axes": axes})
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with the bytes of its numbers in the order of this machine."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+class _Complaints(logging.Handler):
+    """Keeps the first error that tifffile logs: it goes on, with zeros for what it cannot read."""
+
+    first: str | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take note of it."""
+        self.first = self.first or record.getMessage()
+
+
+# Writing -----------------------------------------------------------------------------------------
+
+
+def format_of(path: str, otherwise: str) -> str:
+    """Return the format that a name asks for; that of standard output is `otherwise`."""
+    if path == STANDARD:
+        return otherwise if otherwise in FORMATS.values() else "png"
+    return FORMATS[os.path.splitext(path)[1].lower()]
+
+
+def check_can_hold(picture: Picture, kind: str, path: str) -> None:
+    """Raise if a format cannot hold a picture as it is."""
+    where = shown(path, "output")
+    better = "; write .tif or .npy" if picture.alpha is None else "; write .tif"
+    if kind == "npy":
+        if picture.alpha is not None:
+            raise UsageError(f"{where} cannot hold the image's transparency{better} or .png")
+        return
+    if kind == "tiff":
+        return
+    shape, axis, name = picture.pixels.shape, picture.channel_axis, kind.upper()
+    if len(shape) - (axis is not None) != 2:
+        raise UsageError(f"{where}: {name} holds images in the plane, got shape {shape}{better}")
+    if axis is not None and shape[axis] != 3:
+        raise UsageError(f"{where}: {name} holds 1 or 3 channels, got {shape[axis]}{better}")
+    types = [np.dtype(t) for t in ((bool, np.uint8, np.uint16) if kind == "png" else (np.uint8,))]
+    is_deep_colour = picture.pixels.dtype == np.uint16 and (
+        axis is not None or picture.alpha is not None
+    )
+    if picture.pixels.dtype not in types or is_deep_colour:
+        colours = " colours" if is_deep_colour else ""
+        raise UsageError(
+            f"{where}: {name} does not hold{colours} {picture.pixels.dtype}{better}"
+            if kind == "png"
+            else f"{where}: JPEG holds uint8 alone, got {picture.pixels.dtype}{better} or .png"
+        )
+    if kind == "jpeg" and picture.alpha is not None:
+        raise UsageError(f"{where}: JPEG cannot hold the image's transparency; write .png")
+
+
+def encode(picture: Picture, kind: str) -> bytes:
+    """Return the content of a file with this picture, which the format must be able to hold."""
+    buffer = BytesIO()
+    if kind == "npy":
+        np.save(buffer, picture.pixels, allow_pickle=False)
+    elif kind == "tiff":
+        _encode_tiff(picture, buffer)
+    else:
+        pixels = picture.pixels
+        if picture.channel_axis is not None:
+            pixels = np.moveaxis(pixels, picture.channel_axis, -1)
+        if picture.alpha is not None:
+            pixels = np.dstack([pixels, picture.alpha])
+        options = {k: v for k, v in picture.extras.items() if k in ("icc_profile", "dpi")}
+        if kind == "jpeg":
+            options |= {"quality": JPEG_QUALITY, "subsampling": 0}
+        image = _pillow().fromarray(np.ascontiguousarray(pixels))
+        image.save(buffer, kind.upper(), **options)
+    return buffer.getvalue()
+
+
+def _encode_tiff(picture: Picture, buffer: BytesIO) -> None:
+    pixels, axis = picture.pixels, picture.channel_axis
+    options: dict[str, Any] = {}
+    if pixels.dtype == np.bool_:
+        pixels = pixels.astype(np.uint8) * np.uint8(255)
+    axes = picture.extras.get("axes")
+    if axis is not None and pixels.shape[axis] == 3 and pixels.ndim == 3 and axis == 2:
+        options["photometric"] = "rgb"
+    else:
+        options["photometric"] = "minisblack"
+        if axes is not None and len(axes) == pixels.ndim and "S" not in axes:
+            options["metadata"] = {"axes": axes}
+    if picture.alpha is not None:
+        at = pixels.ndim if axis is None else axis
+        parts = [pixels if axis is not None else np.expand_dims(pixels, at)]
+        pixels = np.concatenate([*parts, np.expand_dims(picture.alpha, at)], axis=at)
+        options |= {"extrasamples": ["unassalpha"], "planarconfig": "contig"}
+        options.pop("metadata", None)
+    _tifffile().imwrite(buffer, np.ascontiguousarray(pixels), **options)
+
+
+def encode_labels(labels: NDArray[np.uint8], colours: list[Colour]) -> bytes:
+    """Return a PNG with a palette: pixel k has colour k."""
+    image = _pillow().fromarray(labels)
+    image.putpalette([value for colour in colours for value in colour])
+    buffer = BytesIO()
+    image.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise UsageError('images need Pillow: pip install "graphtv[image]"') from None
+    return Image
+
+
+def _tifffile() -> Any:
+    try:
+        import tifffile
+    except ImportError:
+        raise UsageError('TIFF needs tifffile: pip install "graphtv[image]"') from None
+    return tifffile
