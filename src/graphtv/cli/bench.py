@@ -27,7 +27,6 @@ examples:
   graphtv bench scaling --out results"""
 
 QUICK_PROBLEMS = ("P1", "P5", "P4", "P3S")
-MOST_THREADS = 1024
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
