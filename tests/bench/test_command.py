@@ -228,7 +228,7 @@ def test_scaling(tmp_path):
         (["peers", "--accuracies", "1e-13"], "argument --accuracies: must lie in"),
         (["peers", "--accuracies", "fine"], "invalid accuracy value: 'fine'"),
         (["peers", "--turns", "0"], "argument --turns: must be at least 1, got 0"),
-        (["peers", "--budget", "nan"], "argument --budget: must be positive"),
+        (["peers", "--budget", "nan"], "argument --budget: must be a finite number above 0"),
         (["peers", "--threads", "two"], "argument --threads: invalid count value: 'two'"),
         (["peers", "--environments", "nowhere"], "--environments must be a folder, got nowhere"),
         (["peers", "--settings", "file"], "--settings must be a JSON file"),
