@@ -229,7 +229,7 @@ def test_scaling(tmp_path):
         (["peers", "--accuracies", "fine"], "invalid accuracy value: 'fine'"),
         (["peers", "--turns", "0"], "argument --turns: must be at least 1, got 0"),
         (["peers", "--budget", "nan"], "argument --budget: must be a finite number above 0"),
-        (["peers", "--threads", "two"], "argument --threads: invalid count value: 'two'"),
+        (["peers", "--threads", "two"], "argument --threads: invalid integer value: 'two'"),
         (["peers", "--environments", "nowhere"], "--environments must be a folder, got nowhere"),
         (["peers", "--settings", "file"], "--settings must be a JSON file"),
         (["kernels", "--out", "file"], "--out must be a folder, got file"),
