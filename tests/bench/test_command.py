@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import graphtv
-from graphtv.bench import files, reference
+from graphtv.bench import reference
 from graphtv.bench.outcome import Outcome
 from graphtv.bench.problems import make
 from graphtv.bench.team import Worker
@@ -263,7 +263,7 @@ def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch, capsys):
         raise OSError(28, "No space left on device")
 
     (tmp_path / "scaling.csv").write_text("precious")
-    monkeypatch.setattr(files.os, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     assert main(["bench", "scaling", "--quick", "--out", str(tmp_path)]) == 2
     assert "No space left on device" in capsys.readouterr().err
     assert os.listdir(tmp_path) == ["scaling.csv"]

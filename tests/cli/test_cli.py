@@ -1,6 +1,7 @@
 """The command line as a user meets it: output, files, messages and exit codes."""
 
 import builtins
+import io
 import os
 import re
 import signal
@@ -181,14 +182,32 @@ def test_interrupt(capsys, monkeypatch):
     assert "Certified" not in captured.out
 
 
-def test_as_a_process_on_a_terminal_without_greek():
+@pytest.mark.usefixtures("small_examples")
+def test_a_terminal_without_greek(monkeypatch):
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert main([*DEMO, "--no-picture"]) == 0
+    shown = terminal.buffer.getvalue().decode("ascii")
+    assert "         ?        ??" in shown  # κ and κ²
+
+
+def test_the_race_is_live_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    from graphtv.cli.demo import examples, race
+
+    monkeypatch.setattr(race, "_can_be_live", lambda: True)
+    results = race.race(examples.roads(200))
+    out = capsys.readouterr().out
+    for name, result in results.items():
+        assert re.search(rf"{name} +{result.iterations} ", out)
+    assert "times fewer iterations" in out
+    assert not race._Live()._rows["none"].iteration
+
+
+def test_as_a_process():
     finished = subprocess.run(
-        [sys.executable, "-m", "graphtv", *DEMO, "--no-picture"],
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        encoding="ascii",
-        check=False,
+        [sys.executable, "-m", "graphtv", "info"], capture_output=True, text=True, check=False
     )
-    assert finished.returncode == 0, finished.stderr
+    assert finished.returncode == 0
     assert finished.stderr == ""
-    assert "         ?        ??" in finished.stdout  # κ and κ²
+    assert finished.stdout.startswith("graphtv ")

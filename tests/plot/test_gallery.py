@@ -17,7 +17,7 @@ def test_the_gallery_example_runs(tmp_path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.main(tmp_path / "picture.png", size=32, n_points=200)
+    module.main(tmp_path / "picture.png", size=32, n_points=200, n_lambdas=4)
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 

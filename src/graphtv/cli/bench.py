@@ -20,8 +20,13 @@ SUMMARIES = {
     "peers": "seconds to an accuracy, against the packages that people use today",
     "scaling": "cost against size",
 }
+EXAMPLES = """\
+examples:
+  graphtv bench kernels --quick
+  graphtv bench peers --problems P1 P5 --accuracies 1e-3 1e-6
+  graphtv bench scaling --out results"""
+
 QUICK_PROBLEMS = ("P1", "P5", "P4", "P3S")
-MOST_THREADS = 1024
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "as JSON and CSV, plots as PNG. Peers live in environments of their own, which\n"
         "benchmarks/setup_peers makes; those that are not there are listed as missing."
     )
+    parser.epilog = EXAMPLES
     races = parser.add_subparsers(dest="race", required=True, metavar="race")
     for race, summary in SUMMARIES.items():
         one = races.add_parser(race, help=summary, description=f"{summary.capitalize()}.")
