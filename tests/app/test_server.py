@@ -6,12 +6,12 @@ import zlib
 
 import numpy as np
 import pytest
-from page import SMALL, asynchronous, decoded, encoded, halves, one_tab, serving
 from PIL import Image
 from yarl import URL
 
 from graphtv.app.limits import MOST_CLASSES, Limits
 from graphtv.app.tab import Tab
+from page import SMALL, asynchronous, decoded, encoded, halves, one_tab, serving
 
 TRUTH = np.where(np.arange(60) < 30, 1, 2) * np.ones((40, 1), dtype=int)
 
@@ -24,7 +24,7 @@ async def paint_halves(tab):
     return await tab.hear_done("labels")
 
 
-# The page ------------------------------------------------------------------------------------------
+# The page ----------------------------------------------------------------------------------------
 
 
 @asynchronous
@@ -92,7 +92,7 @@ async def test_other_pages_are_not_answered(headers):
         assert len(server.sessions) == 0
 
 
-# Uploads -------------------------------------------------------------------------------------------
+# Uploads -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ async def test_large_images_are_reduced_and_labels_have_the_original_size():
         assert (labels[:, 160:] == 2).all()
 
 
-# Scribbles -----------------------------------------------------------------------------------------
+# Scribbles ---------------------------------------------------------------------------------------
 
 
 @asynchronous
@@ -344,7 +344,7 @@ async def test_strokes_before_an_image_are_an_error():
         assert (await tab.download("image"))[0] == 409
 
 
-# Denoising -----------------------------------------------------------------------------------------
+# Denoising ---------------------------------------------------------------------------------------
 
 
 @asynchronous
@@ -376,7 +376,7 @@ async def test_a_weight_is_suggested():
         assert 0.05 < done["weight"] < 0.6
 
 
-# Many sessions -------------------------------------------------------------------------------------
+# Many sessions -----------------------------------------------------------------------------------
 
 
 @asynchronous

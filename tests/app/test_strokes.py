@@ -1,5 +1,6 @@
 """Strokes, and the threads that work for all."""
 
+import itertools
 import threading
 import time
 
@@ -49,9 +50,7 @@ def test_pixels_are_those_near_the_path(stroke):
     y, x = np.indices(SHAPE) + 0.5
     path = np.array(stroke.points)
     steps = np.linspace(0, 1, 400)[:, None]
-    dense = np.concatenate(
-        [path[:1], *(a + steps * (b - a) for a, b in zip(path, path[1:], strict=False))]
-    )
+    dense = np.concatenate([path[:1], *(a + steps * (b - a) for a, b in itertools.pairwise(path))])
     away = np.sqrt(((y[..., None] - dense[:, 1]) ** 2 + (x[..., None] - dense[:, 0]) ** 2).min(-1))
     radius = max(stroke.size / 2, 0.71)
     near, far = away < radius - 0.02, away > radius + 0.02

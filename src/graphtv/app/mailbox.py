@@ -33,10 +33,11 @@ class Mailbox:
             self._words.append(json.dumps({"type": kind, **content}))
         self._ring()
 
-    def show(self, frame: Frame) -> None:
-        """Put in a frame; an older one of its kind that is still there is thrown away."""
+    def show(self, frame: Frame, turn: int) -> None:
+        """Put in a frame with its turn; an older one of its kind that is still there is dropped."""
+        header = {**frame.header, "turn": turn}
         with self._lock:
-            self._frames[frame.header["type"]] = frame
+            self._frames[header["type"]] = Frame(header, frame.payload)
         self._ring()
 
     def drop_frames(self) -> None:

@@ -129,7 +129,7 @@ class Server:
             await socket.send_json({"type": "full", "message": f"All {most} places are taken."})
             await socket.close(code=WSCloseCode.TRY_AGAIN_LATER)
             return socket
-        session.is_connected = True
+        session.is_connected, session.turn = True, 0
         self._sockets[session.token] = socket
         await socket.send_json(self._hello(session, is_back))
         if is_back:
@@ -165,6 +165,7 @@ class Server:
             if message.type is not WSMsgType.TEXT:
                 session.mailbox.say("error", message="Only text is understood here.")
                 continue
+            session.turn += 1
             try:
                 request = parse(message.data)
                 await asyncio.to_thread(session.handle, request)

@@ -47,6 +47,8 @@ class Session:
         self.mailbox = Mailbox()
         self.seen = time.monotonic()
         self.is_connected = False
+        self.turn = 0
+        """How many messages the page has sent; what is shown says which was the last it obeys."""
         self._pool = pool
         self._lock = threading.Lock()
         self._is_closed = False
@@ -57,6 +59,7 @@ class Session:
         self._names: tuple[str, ...] = ("class 1", "class 2")
         self._task: Segment | Denoise = SEGMENT
         self._wish: segmenter.Wish | denoiser.Wish | None = None
+        self._wish_turn = 0
         self._labels: segmenter.Answer | None = None
         self._denoised: denoiser.Answer | None = None
         # Only the thread that works has to do with these.
@@ -107,7 +110,7 @@ class Session:
         with self._lock:
             answer = self._denoised if isinstance(self._task, Denoise) else self._labels
         if answer is not None:
-            self.mailbox.show(answer.frame())
+            self.mailbox.show(answer.frame(), 0)
 
     def close(self) -> None:
         """End all work, and let go of the memory."""
@@ -170,6 +173,7 @@ class Session:
             if self._photo is None or self._is_closed:
                 return
             task, message = self._task, ""
+            turn = self._wish_turn = self.turn
             if isinstance(task, Denoise):
                 self._wish = denoiser.Wish(task.weight, task.noise, task.preconditioner)
             else:
@@ -185,7 +189,7 @@ class Session:
                     self._wish = segmenter.Wish(marks, task.weight, task.preconditioner)
         if message:
             self.mailbox.drop_frames()
-            self.mailbox.say("waiting", message=message)
+            self.mailbox.say("waiting", message=message, turn=turn)
         else:
             self._pool.submit(self)
 
@@ -240,4 +244,4 @@ class Session:
                 self._labels = answer
             else:
                 self._denoised = answer
-            self.mailbox.show(answer.frame())
+            self.mailbox.show(answer.frame(), self._wish_turn)

@@ -1,6 +1,6 @@
 // Painting: strokes are drawn at once, and sent while the pointer moves.
 
-const SEND_MILLISECONDS = 120;
+const SEND_MILLISECONDS = 250;
 
 export class Brush {
   constructor(stage, { colour, send, changed }) {

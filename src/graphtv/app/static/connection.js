@@ -3,8 +3,8 @@
 const RETRY_MILLISECONDS = 1000;
 
 export class Connection {
-  constructor({ word, frame, lost }) {
-    Object.assign(this, { word, frame, lost });
+  constructor({ word, frame, lost, asked }) {
+    Object.assign(this, { word, frame, lost, asked });
     this.token = null;
     this.isOver = false;
     this.connect();
@@ -14,6 +14,7 @@ export class Connection {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const back = this.token ? `?session=${this.token}` : "";
     this.socket = new WebSocket(`${scheme}://${location.host}/live${back}`);
+    this.turn = this.awaited = 0;
     this.socket.binaryType = "arraybuffer";
     this.socket.onmessage = (event) => this.receive(event.data);
     this.socket.onclose = () => {
@@ -37,8 +38,19 @@ export class Connection {
     this.frame(header, new Uint8Array(data, 4 + length));
   }
 
+  // Messages are counted on both sides: an answer says which was the last it obeys, its turn.
   send(message) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    this.socket.send(JSON.stringify(message));
+    this.turn += 1;
+    if (message.type !== "classes") {
+      this.awaited = this.turn;
+      this.asked();
+    }
+  }
+
+  isStale(message) {
+    return message.turn < this.awaited;
   }
 
   url(name) {

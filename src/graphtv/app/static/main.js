@@ -31,12 +31,14 @@ const connection = new Connection({
   frame: (header, pixels) => {
     if (!image || header.width !== image.width || header.height !== image.height) return;
     if (isSegmenting !== (header.type === "labels")) return;
+    if (connection.isStale(header)) return;
     stage.say("");
     status.show(header);
     if (header.type === "labels") showLabels(pixels);
     else showDenoised(header, pixels);
   },
   lost: () => status.reset("reconnecting", "the server does not answer"),
+  asked: () => status.ask(),
 });
 
 const words = {
@@ -64,13 +66,17 @@ const words = {
     request();
   },
   waiting(message) {
+    if (connection.isStale(message)) return;
     labels = null;
     stage.clearResult();
     stage.say(message.message);
     status.reset("waiting for scribbles");
     enable("get-labels", false);
   },
-  error: (message) => complain(message.message),
+  error(message) {
+    complain(message.message);
+    status.reset("ready");
+  },
   full: (message) => complain(`${message.message} Close another tab, then reload.`),
   expired() {
     complain("This session was closed because it was not used. Reload the page for a new one.");

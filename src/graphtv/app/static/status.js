@@ -18,6 +18,12 @@ export class Status {
     this.draw();
   }
 
+  // Something was asked for: what is shown is out of date.
+  ask() {
+    element("status").classList.remove("is-done");
+    element("state").textContent = "working";
+  }
+
   show(header) {
     const last = this.history.at(-1);
     if (last && header.iterations < last[0]) this.history = [];
