@@ -186,6 +186,28 @@ async def test_an_upload_of_unknown_length_ends_at_the_limit():
 
 
 @asynchronous
+async def test_slow_uploads_are_ended_and_do_not_hold_others_up(monkeypatch):
+    monkeypatch.setattr("graphtv.app.server.UPLOAD_SECONDS", 1.0)
+
+    async def drip():
+        for _ in range(1000):
+            yield b"x"
+            await asyncio.sleep(0.05)
+
+    async with (
+        serving() as (server, client),
+        Tab(client, server.address) as slow,
+        Tab(client, server.address) as quick,
+    ):
+        waiting = [asyncio.create_task(slow.upload(drip())) for _ in range(3)]
+        await asyncio.sleep(0.3)
+        assert (await quick.upload(encoded(halves())))[0] == 200
+        answers = [status for status, _ in await asyncio.gather(*waiting)]
+        assert sorted(answers) == [408, 409, 409]
+        assert (await slow.upload(encoded(halves())))[0] == 200
+
+
+@asynchronous
 async def test_large_images_are_reduced_and_labels_have_the_original_size():
     async with one_tab() as tab:
         status, _ = await tab.upload(encoded(halves(300, 200)))

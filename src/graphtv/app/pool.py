@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-SLICE = 1.0
+SLICE = 0.5
 """Seconds that a session may work while others wait."""
 
 logger = logging.getLogger(__name__)

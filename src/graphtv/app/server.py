@@ -37,6 +37,7 @@ TYPES = {
 }
 EXPIRY_SECONDS = 5.0
 MOST_DECODED_AT_ONCE = 2
+UPLOAD_SECONDS = 60.0
 
 
 class Server:
@@ -179,23 +180,33 @@ class Server:
         kind = request.content_type
         if kind not in FORMATS:
             raise web.HTTPUnsupportedMediaType(text="This is not a PNG, JPEG, WebP or BMP image.")
-        async with self._decoding:
-            try:
-                data = await request.read()
-            except web.HTTPRequestEntityTooLarge:
-                most, size = self.limits.upload_bytes / 2**20, self.limits.upload_bytes
-                raise web.HTTPRequestEntityTooLarge(
-                    max_size=size,
-                    actual_size=size,
-                    text=f"This file is too large: at most {most:g} MB are taken.",
-                ) from None
-            try:
+        if session.is_uploading:  # or one session could fill the memory
+            raise web.HTTPConflict(text="Another image is on its way already.")
+        session.is_uploading = True
+        try:
+            data = await self._body(request)
+            async with self._decoding:
                 photo = await asyncio.to_thread(decode, data, kind, self.limits)
-            except BadImageError as error:
-                raise web.HTTPUnprocessableEntity(text=str(error)) from None
-            del data
+        except BadImageError as error:
+            raise web.HTTPUnprocessableEntity(text=str(error)) from None
+        finally:
+            session.is_uploading = False
         await asyncio.to_thread(session.load, photo, "your image")
         return web.json_response({"width": photo.shape[1], "height": photo.shape[0]})
+
+    async def _body(self, request: web.Request) -> bytes:
+        """Return what is uploaded, unless it is too large or too slow."""
+        size = self.limits.upload_bytes
+        try:
+            async with asyncio.timeout(UPLOAD_SECONDS):
+                return await request.read()
+        except web.HTTPRequestEntityTooLarge:
+            words = f"This file is too large: at most {size / 2**20:g} MB are taken."
+            raise web.HTTPRequestEntityTooLarge(
+                max_size=size, actual_size=size, text=words
+            ) from None
+        except TimeoutError:
+            raise web.HTTPRequestTimeout(text="The image did not arrive in time.") from None
 
     async def _download(self, request: web.Request) -> web.Response:
         session = self._session(request)

@@ -47,6 +47,7 @@ class Session:
         self.mailbox = Mailbox()
         self.seen = time.monotonic()
         self.is_connected = False
+        self.is_uploading = False
         self.turn = 0
         """How many messages the page has sent; what is shown says which was the last it obeys."""
         self._pool = pool

@@ -67,7 +67,7 @@ class Tab:
         pairs = [list(point) for point in points]
         await self.say("stroke", **{"class": number}, size=size, points=pairs, continues=continues)
 
-    async def upload(self, data: bytes, kind: str = "image/png") -> tuple[int, str]:
+    async def upload(self, data: Any, kind: str = "image/png") -> tuple[int, str]:
         """Send an image; return the status of the answer, and its text."""
         url = f"{self.address}/session/{self.token}/image"
         headers = {"Content-Type": kind}
