@@ -13,6 +13,7 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
+from commands import refused
 from graphtv.cli import main
 
 DEMO = ["demo", "--size", "32"]
@@ -35,18 +36,6 @@ def small_examples(monkeypatch):
     monkeypatch.setattr(examples, "landscape", lambda: landscape(40, 60))
 
 
-def refuse(argv, capsys):
-    """Run a command that must be refused; return what it says."""
-    try:
-        code = main(argv)
-    except SystemExit as exit_:
-        code = exit_.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    return captured.err
-
-
 def test_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
@@ -63,7 +52,9 @@ def test_info_names_every_package(capsys):
 
 
 def test_no_command_is_an_error(capsys):
-    assert "command" in refuse([], capsys)
+    assert "command" in refused(
+        capsys,
+    )
 
 
 # The picture ------------------------------------------------------------------------------------
@@ -107,7 +98,7 @@ def test_existing_file_is_kept_unless_forced(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("graphtv.cli.demo.picture.picture", lambda *_: b"<svg/>")
     target = tmp_path / "mine.svg"
     target.write_text("precious")
-    assert "--force" in refuse([*DEMO, "--out", str(target)], capsys)
+    assert "--force" in refused(capsys, *DEMO, "--out", str(target))
     assert target.read_text() == "precious"
     assert main([*DEMO, "--out", str(target), "--force"]) == 0
     assert "<svg" in target.read_text()
@@ -136,7 +127,7 @@ def test_default_pictures_are_numbered(tmp_path):
     ],
 )
 def test_wrong_requests_are_refused_before_any_work(options, complaint, capsys, tmp_path):
-    assert complaint in refuse(["demo", *options], capsys)
+    assert complaint in refused(capsys, "demo", *options)
     assert os.listdir(tmp_path) == []
 
 
