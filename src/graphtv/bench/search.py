@@ -59,7 +59,7 @@ class Search:
             if trial.accuracy <= target or step == last or trial.seconds > enough:
                 return
             if previous is not None:
-                stale = stale + 1 if trial.accuracy > 0.9 * previous.accuracy else 0
+                stale = stale + 1 if is_stale(previous, trial) else 0
                 if stale == 2 or has_stopped(previous, trial):
                     return
             previous = trial
@@ -90,6 +90,11 @@ class Search:
 
     def _good(self, target: float) -> list[int]:
         return [step for step, trial in self.trials.items() if trial.accuracy <= target]
+
+
+def is_stale(previous: Trial, trial: Trial) -> bool:
+    """Tell whether more iterations gained nothing; finer tolerances may give the same point."""
+    return isinstance(trial.setting, int) and trial.accuracy > 0.9 * previous.accuracy
 
 
 def has_stopped(previous: Trial, trial: Trial) -> bool:
