@@ -35,7 +35,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code):
 
 @pytest.mark.parametrize(
     "command",
-    ["demo", "denoise", "segment", "cut", "fuse", "paper", "bench", "app", "completion", "info"],
+    ["demo", "denoise", "segment", "cut", "fuse", "app", "paper", "bench", "completion", "info"],
 )
 def test_the_help_of_a_command_imports_nothing_heavy(command):
     code = f"from graphtv.cli import make_parser; make_parser({command!r})"

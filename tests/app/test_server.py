@@ -172,6 +172,32 @@ async def test_what_is_no_image_is_refused_with_a_message(data, kind, status, wo
         assert (await paint_halves(tab))["done"]  # with the image from before
 
 
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+@asynchronous
+async def test_photographs_are_shown_upright_and_transparency_is_white(kind):
+    image = Image.fromarray(halves(300, 200))
+    exif = image.getexif()
+    exif[0x0112] = 6  # the camera was held upright: turn it to the right
+    async with one_tab() as tab:
+        status, _ = await tab.upload(encoded(image, kind, exif=exif), f"image/{kind.lower()}")
+        assert status == 200
+        message = await tab.hear("image")
+        assert message["original"] == [200, 300]
+        assert message["width"] < message["height"]
+        _, data = await tab.download("image")
+        shown = np.asarray(decoded(data), dtype=float)
+        middle = len(shown) // 2
+        np.testing.assert_allclose(shown[: middle - 2].mean((0, 1)), (200, 60, 50), atol=5)
+        np.testing.assert_allclose(shown[middle + 2 :].mean((0, 1)), (40, 90, 180), atol=5)
+        clear = np.zeros((200, 300, 4), dtype=np.uint8)
+        clear[:, :150] = (10, 20, 30, 255)
+        await tab.upload(encoded(clear))
+        _, data = await tab.download("image")
+        shown = np.asarray(decoded(data))
+        assert (shown[:, 0] == (10, 20, 30)).all()
+        assert (shown[:, -1] == 255).all()
+
+
 @asynchronous
 async def test_an_upload_of_unknown_length_ends_at_the_limit():
     async def drip():
