@@ -136,7 +136,9 @@ def _conic(problem: Problem) -> float | None:
         zero = data.counts == 0
         limits = [u >= 0]
         if zero.any():  # log 0 has no cone
-            terms = u + cp.multiply(np.where(zero, 0, 1), -cp.multiply(data.counts, cp.log(u + zero)))
+            terms = u + cp.multiply(
+                np.where(zero, 0, 1), -cp.multiply(data.counts, cp.log(u + zero))
+            )
         G = cp.sum(cp.multiply(data.weights, terms))
     elif name == "LinearBox":
         G = cp.sum(cp.multiply(data.cost, u))
@@ -194,7 +196,9 @@ def _network(rng: np.random.Generator) -> Figures:
     cut = FlowNetwork(n, arcs, capacities, s, t).min_cut(n_threads=1)
     assert cut.certified, "the cut is not certified"
     assert cut.value == right == cut.bound, f"cut {cut.value}, flow {right}, bound {cut.bound}"
-    assert int(capacities[cut.source_side[arcs[:, 0]] & ~cut.source_side[arcs[:, 1]]].sum()) == right
+    assert (
+        int(capacities[cut.source_side[arcs[:, 0]] & ~cut.source_side[arcs[:, 1]]].sum()) == right
+    )
     return {"networks": 1}
 
 

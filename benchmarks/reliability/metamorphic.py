@@ -61,7 +61,9 @@ def check(seed: int, number: int) -> Figures:
             problem, told = make_problem(rng, largest=6.0)
         if kind == "classes" and len(problem.shape) == 1:
             continue
-        if kind in ("scale", "objective", "shift", "negate") and not isinstance(problem.data, SquaredLoss):
+        if kind in ("scale", "objective", "shift", "negate") and not isinstance(
+            problem.data, SquaredLoss
+        ):
             continue
         break
     told = f"{kind}: {told}"

@@ -57,9 +57,9 @@ def tasks() -> dict[str, Callable[[], Any]]:
         "box": lambda: answer(Problem(grid, LinearBox(f)), tol=1e-4),
         "graph": lambda: Graph(n, edges, weights).weights,
         "grid": lambda: grid_graph((SIDE, 2 * SIDE), 0.5).weights,
-        "matroid": lambda: graphtv.decompose(
-            gallery.erdos_renyi_graph(3000, 9000, 0), "matroid"
-        ).labels,
+        "matroid": lambda: (
+            graphtv.decompose(gallery.erdos_renyi_graph(3000, 9000, 0), "matroid").labels
+        ),
         "linear": lambda: graphtv.decompose(random, "linear").labels,
         "forest": lambda: graphtv.tv_forest(gallery.random_tree(n, 0, 0.3), f),
         "cut": lambda: network.min_cut(n_threads=2).value,

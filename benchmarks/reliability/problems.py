@@ -24,7 +24,18 @@ from graphtv import (
     grid_graph,
 )
 
-GRAPHS = ("grid", "path", "star", "tree", "random", "dense", "pieces", "edgeless", "vertex", "cycle")
+GRAPHS = (
+    "grid",
+    "path",
+    "star",
+    "tree",
+    "random",
+    "dense",
+    "pieces",
+    "edgeless",
+    "vertex",
+    "cycle",
+)
 TERMS = ("squared", "absolute", "huber", "logistic", "poisson", "box", "simplex")
 LARGEST_EXPONENT = 150
 
@@ -119,7 +130,9 @@ def make_term(
         f += 1e4 if kind == "offset" else 0.0
         f = np.round(f) + 0.1 * rng.normal(size=shape) if kind == "steps" else f
     c: Any = None
-    masks = rng.choice(["none", "weights", "mask", "spread", "nothing"], p=[0.3, 0.25, 0.3, 0.1, 0.05])
+    masks = rng.choice(
+        ["none", "weights", "mask", "spread", "nothing"], p=[0.3, 0.25, 0.3, 0.1, 0.05]
+    )
     if masks == "weights":
         c = rng.uniform(0.1, 3, shape)
     elif masks == "mask":
