@@ -1,8 +1,8 @@
 """Metamorphic: a question changed in a known way has its answer changed in a known way.
 
 Both answers come with an interval for the minimum, of which the verifier knows that it is right. So
-the two intervals, one transformed, must meet; where the loss is strongly convex, the two points must
-be as near to each other as their error bounds say.
+the two intervals, one transformed, must meet; where the loss is strongly convex, the two points
+must be as near to each other as their error bounds say.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def check(seed: int, number: int) -> Figures:
             problem, told = make_problem(rng, largest=6.0)
         if kind == "classes" and len(problem.shape) == 1:
             continue
-        if kind in ("scale", "objective", "shift", "negate") and not isinstance(problem.data, SquaredLoss):
+        if kind in ("scale", "objective", "shift", "negate") and not isinstance(
+            problem.data, SquaredLoss
+        ):
             continue
         break
     told = f"{kind}: {told}"
