@@ -1,13 +1,14 @@
 """Differential: small problems against exact solvers that share no code with the library.
 
-Squared loss: the solution is assembled from minimum cuts, u_i = the largest level θ at which i is on
-the upper side, by divide and conquer over the values that whole numbers allow. The cuts are OR-Tools'
-(scipy's where that is missing), in integers, so there is nothing to tolerate but the last division.
-Other terms: Clarabel, a conic solver, through CVXPY. Networks: the value of the cut, to the last digit.
+Squared loss: the solution is assembled from minimum cuts by divide and conquer. The cuts are those
+of OR-Tools (scipy's where that is missing), in integers, so there is nothing to tolerate but the
+last division. Other terms: Clarabel, a conic solver, through CVXPY. Networks: the value of the cut,
+to the last digit.
 """
 
 from __future__ import annotations
 
+import importlib
 from fractions import Fraction
 from typing import Any
 
@@ -57,8 +58,8 @@ def exact_levels(graph: Graph, f: Integers, weights: Integers) -> list[Fraction]
     """Return argmin ½‖u - f‖² + TV(u) for whole f and ω, exactly.
 
     On a set of vertices whose solution has the mean m, those above m are a side of a minimum cut
-    with terminal capacities |f_i - m|, and if there are none, all of them have the value m. Cut edges
-    count for the two halves as numbers added to f.
+    with terminal capacities |f_i - m|, and if there are none, all of them have the value m. Cut
+    edges count for the two halves as numbers added to f.
     """
     n = graph.n_vertices
     u = [Fraction(0)] * n
@@ -115,8 +116,7 @@ def _whole_problem(rng: np.random.Generator) -> Figures:
 
 def _conic(problem: Problem) -> float | None:
     """Return the minimum by Clarabel, or None if it is not sure of itself."""
-    import cvxpy as cp
-
+    cp: Any = importlib.import_module("cvxpy")
     data: Any = problem.data
     K = problem.graph.gradient()
     u = cp.Variable(problem.shape)
@@ -136,9 +136,7 @@ def _conic(problem: Problem) -> float | None:
         zero = data.counts == 0
         limits = [u >= 0]
         if zero.any():  # log 0 has no cone
-            terms = u + cp.multiply(
-                np.where(zero, 0, 1), -cp.multiply(data.counts, cp.log(u + zero))
-            )
+            terms = u - cp.multiply(data.counts, cp.log(u + zero))
         G = cp.sum(cp.multiply(data.weights, terms))
     elif name == "LinearBox":
         G = cp.sum(cp.multiply(data.cost, u))
@@ -193,12 +191,11 @@ def _network(rng: np.random.Generator) -> Figures:
     if len(arcs) == 0:
         arcs, capacities = np.array([[s, t]]), np.array([1])
     right, _ = max_flow(n, arcs, capacities, s, t)
-    cut = FlowNetwork(n, arcs, capacities, s, t).min_cut(n_threads=1)
+    cut = FlowNetwork(n, arcs.astype(np.int32), capacities, s, t).min_cut(n_threads=1)
     assert cut.certified, "the cut is not certified"
     assert cut.value == right == cut.bound, f"cut {cut.value}, flow {right}, bound {cut.bound}"
-    assert (
-        int(capacities[cut.source_side[arcs[:, 0]] & ~cut.source_side[arcs[:, 1]]].sum()) == right
-    )
+    leaves = cut.source_side[arcs[:, 0]] & ~cut.source_side[arcs[:, 1]]
+    assert int(capacities[leaves].sum()) == right
     return {"networks": 1}
 
 

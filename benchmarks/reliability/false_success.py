@@ -35,7 +35,8 @@ def check(seed: int, number: int) -> Figures:
         try:
             problem, told = make_problem(rng)
         except ValueError as error:
-            assert any(word in str(error) for word in DOCUMENTED), f"refused: {error}"
+            if not any(word in str(error) for word in DOCUMENTED):
+                raise
             return {"refused": 1}
     tol = float(rng.choice([1e-3, 1e-6, 1e-9, 0.0], p=[0.2, 0.5, 0.2, 0.1]))
     method = str(rng.choice(ways(problem))) if rng.random() < 0.2 else "auto"

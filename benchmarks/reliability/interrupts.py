@@ -1,8 +1,8 @@
 """Interrupts: SIGINT, or a time limit, at a random moment of everything that takes long.
 
 From the signal to the return is counted in processor time of this process, which other processes
-cannot stretch, and on the clock. Afterwards the handler is the usual one, the result says what it must,
-and the next solve is right.
+cannot stretch, and on the clock. Afterwards the handler is the usual one, the result says what it
+must, and the next solve is right.
 """
 
 from __future__ import annotations
@@ -15,8 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from graphtv import EntropicSimplex, Graph, LinearBox, Problem, SquaredLoss, decompose, gallery
-from graphtv import grid_graph, solve
+from graphtv import (
+    EntropicSimplex,
+    Graph,
+    LinearBox,
+    Problem,
+    SquaredLoss,
+    decompose,
+    gallery,
+    grid_graph,
+    solve,
+)
 from reliability.harness import Figures, Property
 from reliability.verifier import confirm
 

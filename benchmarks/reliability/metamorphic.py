@@ -1,8 +1,8 @@
 """Metamorphic: a question changed in a known way has its answer changed in a known way.
 
 Both answers come with an interval for the minimum, of which the verifier knows that it is right. So
-the two intervals, one transformed, must meet; where the loss is strongly convex, the two points must
-be as near to each other as their error bounds say.
+the two intervals, one transformed, must meet; where the loss is strongly convex, the two points
+must be as near to each other as their error bounds say.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from graphtv import (
     AbsoluteLoss,
@@ -42,6 +43,7 @@ LARGEST_EXPONENT = 150
 
 def make_graph(rng: Generator, kind: str, weights: str, scale: float) -> Graph:
     """Return a graph of some tens of vertices, now and then some hundreds."""
+    edges: NDArray[Any]
     n = int(rng.integers(2, 40)) if rng.random() < 0.95 else int(rng.integers(100, 600))
     if kind == "grid":
         shape = tuple(int(k) for k in rng.integers(1, 8, rng.integers(1, 4)))
@@ -96,9 +98,7 @@ def make_problem(rng: Generator, largest: float = LARGEST_EXPONENT) -> tuple[Pro
     exponent = rng.uniform(-largest, largest) if is_extreme else rng.uniform(-3, 3)
     scale = 10.0**exponent  # of the signal
     weight_scale = 1.0
-    if term in ("squared", "huber"):
-        weight_scale = scale
-    elif term in ("box", "simplex") and is_extreme:
+    if term in ("squared", "huber") or (term in ("box", "simplex") and is_extreme):
         weight_scale = scale
     elif term in ("absolute", "poisson", "logistic"):
         weight_scale = 1.0
@@ -110,7 +110,8 @@ def make_problem(rng: Generator, largest: float = LARGEST_EXPONENT) -> tuple[Pro
     shape = (n,) if rng.random() < 0.8 else (n, int(rng.integers(1, 4)))
     data = make_term(rng, term, graph, shape, scale, weight_scale)
     penalty = TotalVariation() if rng.random() < 0.8 else HuberTV(scale * 10 ** rng.uniform(-3, 1))
-    told = f"{term} on {kind} ({spread} weights) scale 1e{exponent:.0f}, ω 1e{np.log10(weight_scale):.0f}"
+    scales = f"scale 1e{exponent:.0f}, ω 1e{np.log10(weight_scale):.0f}"
+    told = f"{term} on {kind} ({spread} weights), {scales}"
     return Problem(graph, data, penalty), f"{told}, {penalty!r}, shape {shape}"
 
 

@@ -247,8 +247,9 @@ def public_names() -> Iterator[tuple[str, Any]]:
             continue
         yield name, value
         if inspect.isclass(value):
-            for method, function in vars(value).items():
-                if not method.startswith("_") and callable(getattr(value, method)):
+            for method in vars(value):
+                is_ours = not method.startswith("_") and not method.endswith("_request")
+                if is_ours and callable(getattr(value, method)):
                     yield f"{name}.{method}", getattr(value, method)
             for base in value.__mro__[1:]:
                 if base.__module__.startswith("graphtv."):

@@ -56,10 +56,7 @@ def judge(problem: Problem, u: Any, p: Any) -> Verdict:
     v, q = long(u), long(p)
     Ku = weights * (v[tails] - v[heads])
     a = abs(Ku)
-    if delta > 0:
-        penalty = np.where(a < delta, a * (a / (2 * delta)), a - delta / 2)
-    else:
-        penalty = a
+    penalty = np.where(a < delta, a * (a / (2 * delta)), a - delta / 2) if delta > 0 else a
     s = np.zeros(problem.shape, dtype=np.longdouble)
     pull = np.zeros(problem.shape, dtype=np.longdouble)
     np.subtract.at(s, tails, weights * q)
