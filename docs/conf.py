@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "graphtv"
 author = "The graphtv developers"
@@ -18,14 +22,15 @@ except metadata.PackageNotFoundError:  # run from a checkout
     release = ""
 
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
 ]
+html_math_renderer = "mathml"
 templates_path = ["_templates"]
 exclude_patterns = ["_*"]
 
@@ -44,9 +49,11 @@ html_title = "graphtv"
 html_static_path = ["_static"]
 html_css_files = ["graphtv.css"]
 html_copy_source = False
+html_sidebars: dict[str, list[str]] = {"coming-from": [], "index": []}
 html_show_copyright = False
 html_theme_options: dict[str, Any] = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,

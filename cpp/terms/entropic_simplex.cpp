@@ -1,5 +1,6 @@
 #include "terms/entropic_simplex.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -9,6 +10,16 @@
 #include "terms/simplex_prox.hpp"
 
 namespace graphtv {
+
+// Beyond τε = 1e100 the distance counts for nothing beside the entropy, and beyond τ max|ρ| = 1e290
+// for nothing beside the cost: longer steps end in the same point, but τρ would overflow.
+EntropicSimplexTerm::EntropicSimplexTerm(TermShape shape, std::span<const double> cost,
+                                         double epsilon)
+    : DataTerm(shape), cost_(cost), epsilon_(epsilon), longest_step_(1e100 / epsilon) {
+    double largest = 0.0;
+    for (const double x : cost) largest = std::max(largest, std::abs(x));
+    if (largest > 0.0) longest_step_ = std::min(longest_step_, 1e290 / largest);
+}
 
 double EntropicSimplexTerm::value(std::span<const double> u, int n_threads) const {
     const double infinite = std::numeric_limits<double>::infinity();
@@ -81,12 +92,14 @@ void EntropicSimplexTerm::prox_near(std::span<const double> guess, std::span<con
                 continue;
             }
             for (std::size_t k = i; k < std::min(i + width, end); ++k) {
-                solve_vertex(k, v, step[k], d, y);
+                solve_vertex(k, v, finite(step[k]), d, y);
                 for (std::size_t c = 0; c < n_classes; ++c) out[c * n + k] = y[c];
             }
         }
     });
 }
+
+double EntropicSimplexTerm::finite(double tau) const { return std::min(tau, longest_step_); }
 
 // τ is kept from 0, where a would not be finite.
 double EntropicSimplexTerm::scale(double tau) const {
@@ -114,7 +127,7 @@ bool EntropicSimplexTerm::solve_group(std::size_t i, std::span<const double> gue
     const std::size_t n = n_vertices();
     SimplexGroup::Row tau, best, best_v, best_cost;
     for (std::size_t k = 0; k < width; ++k) {
-        tau[k] = steps[i + k];
+        tau[k] = finite(steps[i + k]);
         group.a[k] = scale(tau[k]);
         best_v[k] = v[i + k];
         best_cost[k] = cost_[i + k];

@@ -17,8 +17,7 @@ class SimplexGroup;
 
 class EntropicSimplexTerm final : public DataTerm {
   public:
-    EntropicSimplexTerm(TermShape shape, std::span<const double> cost, double epsilon)
-        : DataTerm(shape), cost_(cost), epsilon_(epsilon) {}
+    EntropicSimplexTerm(TermShape shape, std::span<const double> cost, double epsilon);
 
     // Infinite unless u ≥ 0 and every vertex has |Σ_c u_c - 1| ≤ sum_tolerance.
     double value(std::span<const double> u, int n_threads) const override;
@@ -37,6 +36,7 @@ class EntropicSimplexTerm final : public DataTerm {
     static constexpr double sum_tolerance = 1e-12;
 
   private:
+    double finite(double tau) const;
     double scale(double tau) const;
     void solve_vertex(std::size_t i, std::span<const double> v, double tau, std::span<double> d,
                       std::span<double> u) const;
@@ -45,6 +45,7 @@ class EntropicSimplexTerm final : public DataTerm {
 
     std::span<const double> cost_;
     double epsilon_;
+    double longest_step_;
 };
 
 }  // namespace graphtv

@@ -20,6 +20,29 @@ Indices = NDArray[np.int32]
 INDEX_LIMIT = 2**31 - 1
 """Largest number of vertices or edges: the core's indices are 32-bit."""
 
+MODERATE = 1e100
+"""The largest number that applications take, whose products of three stay finite."""
+
+
+def moderate(value: Any, name: str, *, divides: bool = False) -> Any:
+    """Return a number or an array if products of its entries stay finite.
+
+    A number, or an array that `divides`, must not be too small either.
+    """
+    sizes = np.abs(np.asarray(value))
+    bad = sizes > MODERATE
+    divides = divides or sizes.ndim == 0
+    if divides:
+        bad = bad | ((sizes > 0.0) & (sizes < 1.0 / MODERATE))
+    if np.any(bad):
+        where = first_index(np.asarray(bad))
+        least = f"0 or at least {1 / MODERATE:g}, and " if divides else ""
+        raise ValueError(
+            f"{name} must be {least}at most {MODERATE:g} in size,"
+            f" got {np.asarray(value)[where]} at {describe(where)}"
+        )
+    return value
+
 
 def as_count(value: Any, name: str, *, minimum: int = 0, maximum: int = INDEX_LIMIT) -> int:
     """Return `value` as an int in [minimum, maximum]."""

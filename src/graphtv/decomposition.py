@@ -343,7 +343,7 @@ def _choose(graph: Graph, grid: GridStructure | None, watch: _core.Watch | None)
         )
     some = graph.weights[:: max(1, m // SAMPLE)]
     low, high = np.quantile(some, [0.05, 0.95])
-    if high > WEIGHT_SPREAD * low:
+    if high / WEIGHT_SPREAD > low:
         return "nested", f"weights vary widely, quantiles 5 % {low:.3g}, 95 % {high:.3g}"
     return "linear", "weights are even and no degree is excessive"
 

@@ -14,7 +14,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import Delaunay
 
-from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_real, as_shape
+from graphtv._memory import EDGE_BYTES, check_memory
+from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_real, as_shape, moderate
 from graphtv.flow_network import FlowNetwork
 from graphtv.graph import Graph
 from graphtv.grid import grid_graph
@@ -41,14 +42,14 @@ FlowInstance = FlowNetwork
 
 def path_graph(n_vertices: int, weights: Any = 1.0) -> Graph:
     """Return the path 0 - 1 - … - (n_vertices - 1)."""
-    n = as_count(n_vertices, "n_vertices")
+    n = _affordable(as_count(n_vertices, "n_vertices"))
     vertices = np.arange(n, dtype=np.int32)
     return Graph(n, np.stack([vertices[:-1], vertices[1:]], axis=1), weights)
 
 
 def star_graph(n_vertices: int, weights: Any = 1.0) -> Graph:
     """Return the star with centre 0 and n_vertices - 1 leaves."""
-    n = as_count(n_vertices, "n_vertices")
+    n = _affordable(as_count(n_vertices, "n_vertices"))
     leaves = np.arange(1, max(n, 1), dtype=np.int32)
     return Graph(n, np.stack([np.zeros_like(leaves), leaves], axis=1), weights)
 
@@ -60,6 +61,7 @@ def caterpillar_graph(spine: int, legs: int, weights: Any = 1.0) -> Graph:
     """
     s = as_count(spine, "spine", minimum=1)
     k = as_count(legs, "legs", maximum=INDEX_LIMIT // s - 1)
+    _affordable(s + s * k)
     bodies = np.repeat(np.arange(s, dtype=np.int32), k)
     leaves = np.arange(s, s + s * k, dtype=np.int32)
     edges = np.concatenate([path_graph(s).edges, np.stack([bodies, leaves], axis=1)])
@@ -70,6 +72,7 @@ def broom_graph(handle: int, bristles: int, weights: Any = 1.0) -> Graph:
     """Return a path of `handle` vertices whose last vertex bears `bristles` leaves."""
     h = as_count(handle, "handle", minimum=1)
     k = as_count(bristles, "bristles", maximum=INDEX_LIMIT - h)
+    _affordable(h + k)
     leaves = np.arange(h, h + k, dtype=np.int32)
     brush = np.stack([np.full_like(leaves, h - 1), leaves], axis=1)
     return Graph(h + k, np.concatenate([path_graph(h).edges, brush]), weights)
@@ -80,7 +83,7 @@ def random_tree(n_vertices: int, seed: int = 0, weights: Any = 1.0) -> Graph:
 
     Its depth is about e·log n, and half its vertices are leaves.
     """
-    n = as_count(n_vertices, "n_vertices")
+    n = _affordable(as_count(n_vertices, "n_vertices"))
     vertices = np.arange(1, max(n, 1), dtype=np.int32)
     parents = _generator(seed).integers(vertices)
     return Graph(n, np.stack([parents, vertices], axis=1), weights)
@@ -90,7 +93,7 @@ def erdos_renyi_graph(n_vertices: int, n_edges: int, seed: int = 0, weights: Any
     """Return a graph drawn uniformly from all that have exactly `n_edges` edges, G(n, m)."""
     n = as_count(n_vertices, "n_vertices")
     n_pairs = n * (n - 1) // 2
-    m = as_count(n_edges, "n_edges", maximum=min(n_pairs, INDEX_LIMIT))
+    m = _affordable(as_count(n_edges, "n_edges", maximum=min(n_pairs, INDEX_LIMIT)))
     chosen = (
         _generator(seed).choice(n_pairs, m, replace=False, shuffle=False) if m else np.arange(0)
     )
@@ -250,7 +253,7 @@ def three_moons(
     graphs, IEEE Transactions on Pattern Analysis and Machine Intelligence 36, 2014.
     """
     n = as_count(n_per_moon, "n_per_moon", maximum=INDEX_LIMIT // 3)
-    sigma = as_real(noise, "noise", minimum=0)
+    sigma = moderate(as_real(noise, "noise", minimum=0), "noise")
     d = as_count(dimension, "dimension", minimum=2)
     rng = _generator(seed)
     labels = np.repeat(np.arange(3), n)
@@ -286,7 +289,7 @@ def piecewise_constant_image(
         Both of the given shape.
     """
     lengths = as_shape(shape)
-    sigma = as_real(noise, "noise", minimum=0)
+    sigma = moderate(as_real(noise, "noise", minimum=0), "noise")
     regions = as_count(n_regions, "n_regions")
     rng = _generator(seed)
     truth = np.zeros(lengths)
@@ -297,6 +300,12 @@ def piecewise_constant_image(
         distance = sum(((x - c) / r) ** 2 for x, c, r in zip(axes, centre, radius, strict=True))
         truth[distance <= 1] = rng.uniform(0, 1)
     return truth + sigma * rng.standard_normal(lengths), truth
+
+
+def _affordable(n_edges: int) -> int:
+    """Return a number of edges if there is memory for them, as they come and in a graph."""
+    check_memory(2 * EDGE_BYTES * n_edges, f"a graph of {n_edges} edges")
+    return n_edges
 
 
 def _generator(seed: Any) -> np.random.Generator:

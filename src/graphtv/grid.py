@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
+from graphtv._memory import EDGE_BYTES, check_memory
 from graphtv._validate import (
     INDEX_LIMIT,
     Floats,
@@ -75,6 +76,7 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
     m = _n_grid_edges(lengths)
     if m > INDEX_LIMIT:
         raise ValueError(f"shape must have at most {INDEX_LIMIT} edges, got {lengths}")
+    check_memory(EDGE_BYTES * m, f"a grid of shape {lengths}")
     per_axis = _weights_per_axis(weights, lengths)
 
     edges = np.empty((m, 2), dtype=np.int32)

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv._validate import Floats, as_array, as_count, describe, first_index
+from graphtv._validate import (
+    Floats,
+    as_array,
+    as_count,
+    describe,
+    first_index,
+    moderate,
+)
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,7 @@ def as_image(image: Any, name: str, mask: Any = None, channel_axis: Any = None) 
         signal = np.where(known, signal, 0.0)
     else:
         known = None
+    moderate(signal, name)
     return Image(signal, known, Frame(shape, axis, _float_type(array.dtype)))
 
 

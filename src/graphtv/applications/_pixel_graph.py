@@ -32,6 +32,7 @@ from graphtv._validate import (
     as_weights,
     describe,
     first_index,
+    moderate,
 )
 from graphtv.graph import Graph
 from graphtv.grid import grid_graph, weights_of_axes
@@ -109,7 +110,7 @@ def _pairs(v: Indices) -> list[tuple[Indices, Indices]]:
 def _as_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
     if spacing is None:
         return (1.0,) * ndim
-    given = as_floats(spacing, "spacing")
+    given = moderate(as_floats(spacing, "spacing"), "spacing")
     if given.shape not in ((), (ndim,)):
         raise ValueError(
             f"spacing must be a number or have one entry for each of the {ndim} axes of pixels,"
@@ -151,8 +152,8 @@ def _pixel_weights(weight: Any, shape: tuple[int, ...]) -> Floats:
         raise ValueError(f"weight must be a number, an array or 'auto', got {weight!r}")
     given = as_array(weight, "weight")
     if given.ndim == 0:
-        return np.asarray(as_real(given, "weight", minimum=0.0))
-    return as_weights(given, "weight", shape)
+        return np.asarray(moderate(as_real(given, "weight", minimum=0.0), "weight"))
+    return np.asarray(moderate(as_weights(given, "weight", shape), "weight"))
 
 
 def _is_per_axis(weight: Any) -> bool:

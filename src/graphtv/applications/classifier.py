@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from graphtv._validate import Floats, as_choice, as_count, as_flag, as_real
+from graphtv._validate import (
+    Floats,
+    as_choice,
+    as_count,
+    as_flag,
+    as_real,
+    moderate,
+)
 from graphtv.applications._affinity import (
     SmoothedNeighbours,
     given_graph,
@@ -284,11 +291,11 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         as_choice(self.affinity, "affinity", AFFINITIES)
         as_count(self.n_neighbors, "n_neighbors", minimum=1)
-        if self.bandwidth != math.inf:
-            as_real(self.bandwidth, "bandwidth", minimum=0.0, strict=True)
+        if not (isinstance(self.bandwidth, float) and self.bandwidth == math.inf):
+            moderate(as_real(self.bandwidth, "bandwidth", minimum=0.0, strict=True), "bandwidth")
         if as_real(self.smoothing, "smoothing", minimum=0.0) > 1:
             raise ValueError(f"smoothing must be at most 1, got {self.smoothing}")
-        as_real(self.epsilon, "epsilon", minimum=0.0, strict=True)
+        moderate(as_real(self.epsilon, "epsilon", minimum=0.0, strict=True), "epsilon")
         if self.label_cost is not None:
             as_real(self.label_cost, "label_cost", minimum=0.0, strict=True)
         as_real(self.tol, "tol", minimum=0.0)

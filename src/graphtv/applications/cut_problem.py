@@ -23,7 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv._validate import Floats, Indices, as_capacities
+from graphtv._validate import (
+    Floats,
+    Indices,
+    as_capacities,
+    moderate,
+)
 from graphtv.flow_network import FlowNetwork, exact_sum
 from graphtv.graph import Graph
 
@@ -69,6 +74,9 @@ class CutProblem:
         if (source_seeds | sink_seeds).any():
             source, sink = _tied(graph, weights, source, sink, source_seeds, sink_seeds)
         weights, source, sink = _unified(weights, source, sink)
+        if source.dtype.kind == "f":
+            moderate(source, "source_capacities")
+            moderate(sink, "sink_capacities")
         return cls(graph, weights, weights, source, sink, 0, source_seeds, sink_seeds)
 
     @classmethod

@@ -177,7 +177,7 @@ def denoise_tv(
         graph, solve_options = _with_suggested_weight(given, unit, solve_options)
     else:
         graph = pixel_graph(frame.shape, weight, spacing, connectivity)
-    problem = Problem(graph, make_loss(given.signal, weights=given.known), penalty)
+    problem = Problem(graph, _make(make_loss, given), penalty)
     del given  # the problem has copies; volumes are large
     result = solve(problem, **solve_options)
     if not is_result_wanted:
@@ -194,6 +194,14 @@ def _as_loss(loss: Any) -> Loss:
         return made
     names = ", ".join(map(repr, LOSSES))
     raise ValueError(f"loss must be one of {names} or a callable, got {loss!r}")
+
+
+def _make(make_loss: Loss, image: Image) -> DataTerm:
+    """Return the data term of an image; a callable may turn out to be none that makes one."""
+    try:
+        return make_loss(image.signal, weights=image.known)
+    except TypeError as error:
+        raise TypeError(f"loss must be callable as loss(signal, weights=...): {error}") from error
 
 
 def _with_suggested_weight(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from graphtv._validate import as_real
+from graphtv._validate import (
+    as_array,
+    as_real,
+    moderate,
+)
 from graphtv.applications._graph import to_graph
 from graphtv.applications.fused_model import FusedModel
 from graphtv.result import Result
@@ -92,7 +94,7 @@ def fused_lasso(
     >>> fused_lasso(edges, [0.1, -0.1, 2.0, 1.8], lam=0.2, sparsity=0.5, tol=0).u.round(3)
     array([0. , 0. , 1.2, 1.2])
     """
-    factor = as_real(lam, "lam", minimum=0.0, strict=True)
+    factor = moderate(as_real(lam, "lam", minimum=0.0, strict=True), "lam")
     model = FusedModel.of(
         to_graph(graph, n_vertices_of(signal)), signal, vertex_weights, loss, delta, sparsity
     )
@@ -101,7 +103,7 @@ def fused_lasso(
 
 def n_vertices_of(signal: Any) -> int:
     """Return how many vertices a signal is for."""
-    shape = np.shape(signal)
+    shape = as_array(signal, "signal").shape
     if len(shape) not in (1, 2):
         raise ValueError(f"signal must have shape (n,) or (n, C), got {shape}")
     return int(shape[0])

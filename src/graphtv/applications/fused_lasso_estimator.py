@@ -8,6 +8,7 @@ new points take the value of the nearest training point.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,16 @@ except ImportError as error:
     message = 'FusedLasso needs scikit-learn: pip install "graphtv[ml]"'
     raise ImportError(message) from error
 
-from graphtv._validate import Floats, as_count, as_real, as_weights, brief
+from graphtv._validate import (
+    Floats,
+    as_choice,
+    as_count,
+    as_floats,
+    as_real,
+    as_weights,
+    brief,
+    moderate,
+)
 from graphtv.applications._graph import to_graph
 from graphtv.applications.degrees_of_freedom import fused_components
 from graphtv.applications.fused_lasso_path import (
@@ -28,6 +38,7 @@ from graphtv.applications.fused_lasso_path import (
     FusedLassoPath,
     fused_lasso_path,
 )
+from graphtv.applications.fused_model import LOSSES
 from graphtv.graph import Graph
 from graphtv.neighbours import knn_graph
 from graphtv.result import Result
@@ -188,10 +199,12 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 y_numeric=True,
                 ensure_min_samples=2 if self.graph is None else 1,
             )
-        y = np.asarray(y, dtype=np.float64)
+        y = as_floats(np.asarray(y, dtype=np.float64), "y")
         weights = as_weights(
             1.0 if sample_weight is None else sample_weight, "sample_weight", y.shape[:1]
         )
+        moderate(weights, "sample_weight", divides=True)
+        moderate(y, "y")
         if self.graph is not None:
             self.graph_ = to_graph(self.graph, len(y))
             self.vertices_ = np.arange(len(y))
@@ -312,12 +325,15 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.path_ = path
 
     def _check_lam(self) -> None:
+        as_choice(self.loss, "loss", LOSSES)
+        if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
+            raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
         if isinstance(self.lam, str):
             if self.lam not in CRITERIA:
                 names = ", ".join(map(repr, CRITERIA))
                 raise ValueError(f"lam must be a number or one of {names}, got {self.lam!r}")
         else:
-            as_real(self.lam, "lam", minimum=0.0, strict=True)
+            moderate(as_real(self.lam, "lam", minimum=0.0, strict=True), "lam")
 
 
 def _nearest(places: Floats, queries: Floats) -> np.ndarray[Any, np.dtype[np.intp]]:

@@ -18,6 +18,7 @@ from graphtv._validate import (
     as_real,
     describe,
     first_index,
+    moderate,
 )
 from graphtv.applications._graph import to_graph
 from graphtv.applications.degrees_of_freedom import (
@@ -256,6 +257,7 @@ def fused_lasso_path(
     variance = None
     if noise_variance is not None:
         variance = as_real(noise_variance, "noise_variance", minimum=0.0, strict=True)
+        moderate(variance, "noise_variance")
     if "warm_start" in solve_options:
         raise ValueError("warm_start must not be given: a path makes its own")
     given = None if lambdas is None else as_lambdas(lambdas)
@@ -303,7 +305,7 @@ def fused_lasso_path(
 
 def as_lambdas(values: Any) -> Floats:
     """Return λ as given by a user, decreasing."""
-    lambdas = as_floats(values, "lambdas")
+    lambdas = moderate(as_floats(values, "lambdas"), "lambdas")
     if lambdas.ndim != 1 or len(lambdas) == 0:
         raise ValueError(f"lambdas must be a sequence of numbers, got shape {lambdas.shape}")
     if not (lambdas > 0.0).all():

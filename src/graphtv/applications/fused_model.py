@@ -24,7 +24,15 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_choice, as_real, as_weights
+from graphtv._validate import (
+    Floats,
+    as_array,
+    as_choice,
+    as_floats,
+    as_real,
+    as_weights,
+    moderate,
+)
 from graphtv.applications._graph import scaled
 from graphtv.applications.sparse_loss import SparseLoss
 from graphtv.applications.sparse_squares import split_at_zero
@@ -55,7 +63,8 @@ class FusedModel:
 
     def __init__(self, graph: Graph, loss: Loss, sparsity: Any = 0.0) -> None:
         self.graph, self.loss = graph, loss
-        given = as_weights(sparsity, "sparsity", np.shape(sparsity))
+        shape = as_array(sparsity, "sparsity").shape
+        given = moderate(as_weights(sparsity, "sparsity", shape), "sparsity")
         if given.shape not in ((), loss.shape[:1], loss.shape):
             raise ValueError(
                 f"sparsity must be a number or have shape {loss.shape[:1]}, got {given.shape}"
@@ -205,8 +214,11 @@ class FusedModel:
 def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> Loss:
     """Return the data term that a user has named."""
     name = as_choice(loss, "loss", LOSSES)
+    signal = moderate(as_floats(signal, "signal"), "signal")
     if weights is not None:
-        weights = as_weights(weights, "vertex_weights", np.shape(weights))
+        shape = as_array(weights, "vertex_weights").shape
+        weights = as_weights(weights, "vertex_weights", shape)
+        moderate(weights, "vertex_weights", divides=True)
         n = np.shape(signal)[:1]
         if weights.shape not in ((), n, np.shape(signal)):
             raise ValueError(

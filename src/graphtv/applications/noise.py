@@ -30,6 +30,7 @@ from graphtv._validate import (
     as_real,
     describe,
     first_index,
+    moderate,
 )
 from graphtv.applications._image import Image, as_image, columns
 from graphtv.applications._pixel_graph import pixel_graph
@@ -204,7 +205,7 @@ def _as_data(
 
 
 def _as_sigma(sigma: Any, image: Image) -> Floats:
-    levels = as_floats(sigma, "sigma")
+    levels = moderate(as_floats(sigma, "sigma"), "sigma")
     n_channels = 1 if image.signal.ndim == 1 else image.signal.shape[1]
     if levels.shape not in ((), (n_channels,)):
         raise ValueError(

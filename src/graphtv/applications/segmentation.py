@@ -17,7 +17,15 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv._validate import Floats, as_array, as_count, as_flag, as_floats, as_real
+from graphtv._validate import (
+    Floats,
+    as_array,
+    as_count,
+    as_flag,
+    as_floats,
+    as_real,
+    moderate,
+)
 from graphtv.applications.scribbles import scribble_cost
 from graphtv.graph import Graph, as_graph
 from graphtv.grid import grid_graph
@@ -84,7 +92,13 @@ def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: A
     >>> segment(grid_graph((6,), 2.0), cost).labels
     array([0, 0, 0, 0, 1, 1])
     """
-    result = solve(Problem(as_graph(graph), EntropicSimplex(cost, epsilon)), **solve_options)
+    term = EntropicSimplex(cost, epsilon)
+    if term.shape[0] != as_graph(graph).n_vertices:
+        raise ValueError(
+            f"cost must have a row for each of the {graph.n_vertices} vertices of graph,"
+            f" got shape {term.shape}"
+        )
+    result = solve(Problem(graph, term), **solve_options)
     return Segmentation(**{field.name: getattr(result, field.name) for field in fields(result)})
 
 
@@ -218,11 +232,13 @@ def segment_image(
     """
     marks = _as_scribbles(scribbles)
     pixels = _as_pixels(image, marks.shape)
-    xi = as_real(xi, "xi", minimum=0.0)
-    weight = as_real(weight, "weight", minimum=0.0, strict=True)
-    sigma_color = as_real(sigma_color, "sigma_color", minimum=0.0, strict=True)
-    spread = as_real(spread, "spread", minimum=0.0, strict=True)
-    epsilon = as_real(epsilon, "epsilon", minimum=0.0, strict=True)
+    xi = moderate(as_real(xi, "xi", minimum=0.0), "xi")
+    weight = moderate(as_real(weight, "weight", minimum=0.0, strict=True), "weight")
+    sigma_color = moderate(
+        as_real(sigma_color, "sigma_color", minimum=0.0, strict=True), "sigma_color"
+    )
+    spread = moderate(as_real(spread, "spread", minimum=0.0, strict=True), "spread")
+    epsilon = moderate(as_real(epsilon, "epsilon", minimum=0.0, strict=True), "epsilon")
     connectivity = as_count(connectivity, "connectivity", minimum=1, maximum=marks.ndim)
     hold_scribbles = as_flag(hold_scribbles, "hold_scribbles")
     return_result = as_flag(return_result, "return_result")
@@ -273,6 +289,7 @@ def _as_scribbles(scribbles: Any) -> NDArray[np.intp]:
 def _as_pixels(image: Any, shape: tuple[int, ...]) -> Floats:
     """Return the image with an axis of channels at its end."""
     pixels = as_floats(image, "image")
+    moderate(pixels, "image")
     if pixels.shape == shape:
         return pixels[..., None]
     if pixels.shape[:-1] != shape or pixels.shape[-1] == 0:

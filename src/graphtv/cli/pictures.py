@@ -10,7 +10,7 @@ import logging
 import os
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,8 +163,25 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
     return Picture(pixels, kind, 2 if pixels.ndim == 3 else None, alpha, extras)
 
 
+def _has_endless_pages(data: bytes) -> bool:
+    """Whether the directories of a TIFF, each of which says where the next one is, form a loop."""
+    order: Literal["little", "big"] = "little" if data[:1] == b"I" else "big"
+    is_big = data[2:4] in (b"+\0", b"\0+")
+    width, first, count, entry = (8, 8, 8, 20) if is_big else (4, 4, 2, 12)
+    at, seen = int.from_bytes(data[first : first + width], order), set[int]()
+    while 0 < at <= len(data) - count:
+        if at in seen:
+            return True
+        seen.add(at)
+        at += count + entry * int.from_bytes(data[at : at + count], order)
+        at = int.from_bytes(data[at : at + width], order) if at <= len(data) - width else 0
+    return False
+
+
 def _read_tiff(data: bytes, name: str) -> Picture:
     tifffile = _tifffile()
+    if _has_endless_pages(data):
+        raise UsageError(f"{name} cannot be read as TIFF: its list of pages leads back into itself")
     complaints = _Complaints(logging.ERROR)
     logger = logging.getLogger("tifffile")
     was_loud, logger.propagate = logger.propagate, False

@@ -45,6 +45,12 @@ LONGEST_NUMBER = 18
 EXACT_IN_FLOATS = 15
 """Digits that fit into a float in any case."""
 
+MOST_UNPACKED = 1 << 28
+"""Bytes that a gzip file of any size may unpack to; beyond, MOST_PACKING times its own."""
+
+MOST_PACKING = 100
+"""Networks shrink tenfold at most; a file that grows more is made to fill the memory."""
+
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _BLANK, _DIGIT, _LETTER, _SIGN, _OTHER = range(5)
 _CLASS = np.full(256, _OTHER, dtype=np.uint8)
@@ -126,7 +132,9 @@ def write_dimacs(
         raise ValueError(f"network must be a FlowNetwork, got {brief(network)}")
     if not isinstance(comment, str):
         raise ValueError(f"comment must be a string, got {brief(comment)}")
-    file: Any = sys.stdout if path == "-" else path
+    file: Any = sys.stdout if isinstance(path, str) and path == "-" else path
+    if not hasattr(file, "write") and not (isinstance(path, str | os.PathLike) and os.fspath(path)):
+        raise ValueError(f"path must be a path or a file object, got {brief(path)}")
     if hasattr(file, "write"):
         is_text = isinstance(file, io.TextIOBase)
         for text in _lines(network, comment):
@@ -172,10 +180,14 @@ def _contents(path: Any) -> tuple[bytes, str]:
 
 def _unpacked(data: bytes, name: str) -> bytes:
     pieces: list[bytes] = []
+    room = max(MOST_UNPACKED, MOST_PACKING * len(data))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
             while piece := packed.read(BLOCK):
                 pieces.append(piece)
+                room -= len(piece)
+                if room < 0:
+                    raise OSError(f"it unpacks to more than {MOST_PACKING} times its size")
     except (EOFError, OSError, zlib.error) as error:
         line = 1 + sum(piece.count(b"\n") for piece in pieces)
         raise DimacsError(name, line, f"the gzip file is damaged: {error}") from None
@@ -377,6 +389,8 @@ def _plain_arcs(block: bytes) -> Block | None:
         columns = np.searchsorted(begins.ravel(), signs, side="right") - 1
         if (columns % 4 != 3).any():
             return None
+        if (text[signs] <= ord("-")).all():
+            return None  # signs alone make no real number: '+3' is an integer
         longest, is_real = EXACT_IN_FLOATS, True
     if lengths[:, 1 : 3 if is_real else 4].max() > longest:
         return None

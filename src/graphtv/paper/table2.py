@@ -42,7 +42,7 @@ TOLERANCE = 1e-10
 CAP = 100_000
 QUICK_CAP = 4_000
 EVERY = 0.01
-"""The gap is looked at whenever the iterations have grown by a hundredth."""
+"""Far from the tolerance, the gap is looked at when iterations have grown by a hundredth."""
 
 LEAST_FACTOR = 5.0
 """What "about an order of magnitude" is at least; the paper has 8 to 16."""
@@ -149,7 +149,7 @@ class Table2(Experiment):
         )
         notes = [
             "Accelerated PDHG, γ = 1/4, but for our default. Seconds are the processor's, those of"
-            " the preconditioner in brackets. * is a grid. Iterations are counted to within 1 %.",
+            " the preconditioner in brackets. * is a grid.",
             "Nested and linear forests are the paper's: they do not look at the weights. Linear"
             " forests of a grid are its chains.",
             "† is not the paper's instance but a stand-in, see the notes of the rows.",

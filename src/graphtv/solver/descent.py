@@ -173,7 +173,8 @@ def _channels(
         is_even = c.size == 0 or (c == c[0]).all()
         scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0
         vertex_weights = _ONES if is_even else np.where(c > 0.0, c, least)
-        edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
+        with np.errstate(over="ignore"):  # what overflows ends without a certificate
+            edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
         signal = _filled(signal, c)
         if partition is None:
             made.append(_edge_descent(graph, edge_weights, signal, vertex_weights))
@@ -212,5 +213,6 @@ def _filled(signal: Floats, c: Floats) -> Floats:
     there = c > 0.0
     if there.all():
         return signal
-    mean = float(np.average(signal[there], weights=c[there])) if there.any() else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(np.average(signal[there], weights=c[there])) if there.any() else 0.0
     return np.where(there, signal, mean)

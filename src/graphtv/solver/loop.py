@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
+from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory
 from graphtv._validate import Floats, as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
@@ -122,6 +123,11 @@ def solve(
     log = Log(as_flag(verbose, "verbose"))
     watch = _core.Watch(seconds)
     limits = Limits(tolerance or EXACT_GAP, limit, watch, seconds)
+    check_memory(
+        8 * DOUBLES_PER_VERTEX * math.prod(problem.shape)
+        + 8 * DOUBLES_PER_EDGE * math.prod(problem.dual_shape),
+        "solve",
+    )
     points = _as_warm_start(warm_start, problem)
     closing = Closing(problem, watch, seconds, threads)
 
@@ -309,7 +315,8 @@ def _error_bound(problem: Problem, certificate: Certificate) -> float | None:
     largest = most * float(problem.graph.weights.sum())
     size = abs(certificate.primal) + abs(certificate.dual) + largest
     gap = max(certificate.primal - certificate.dual, 0.0) + 4.0 * np.finfo(float).eps * size
-    return math.sqrt(2.0 * gap / gamma)
+    # By Python's numbers, and by parts: the quotient may be beyond the largest.
+    return math.sqrt(2.0 * float(gap)) / math.sqrt(gamma)
 
 
 def _info(record: Record, engine: Engine, problem: Problem) -> Info:

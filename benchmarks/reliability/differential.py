@@ -1,0 +1,208 @@
+"""Differential: small problems against exact solvers that share no code with the library.
+
+Squared loss: the solution is assembled from minimum cuts by divide and conquer. The cuts are those
+of OR-Tools (scipy's where that is missing), in integers, so there is nothing to tolerate but the
+last division. Other terms: Clarabel, a conic solver, through CVXPY. Networks: the value of the cut,
+to the last digit.
+"""
+
+from __future__ import annotations
+
+import importlib
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv import FlowNetwork, Graph, Problem, SquaredLoss, solve
+from reliability.harness import Figures, Property
+from reliability.problems import make_problem
+from reliability.verifier import confirm
+
+AGREEMENT = 1e-8
+Integers = NDArray[np.int64]
+
+
+def max_flow(n: int, arcs: Integers, capacities: Integers, s: int, t: int) -> tuple[int, Any]:
+    """Return the value of a maximum flow and a minimum cut's source side, by somebody else."""
+    try:
+        from ortools.graph.python import max_flow as ortools
+    except ImportError:
+        return _scipy_flow(n, arcs, capacities, s, t)
+    flow = ortools.SimpleMaxFlow()
+    flow.add_arcs_with_capacity(arcs[:, 0], arcs[:, 1], capacities)
+    if flow.solve(s, t) != flow.OPTIMAL:
+        raise RuntimeError("OR-Tools found no maximum flow")
+    side = np.zeros(n, dtype=bool)
+    side[np.asarray(flow.get_source_side_min_cut(), dtype=np.int64)] = True
+    return int(flow.optimal_flow()), side
+
+
+def _scipy_flow(n: int, arcs: Integers, capacities: Integers, s: int, t: int) -> tuple[int, Any]:
+    from scipy import sparse
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+    matrix = sparse.csr_array((capacities, arcs.T), shape=(n, n)).astype(np.int32)
+    matrix.sum_duplicates()
+    found = maximum_flow(matrix, s, t)
+    residual = matrix - found.flow
+    residual.data[residual.data < 0] = 0
+    residual.eliminate_zeros()
+    side = np.zeros(n, dtype=bool)
+    side[breadth_first_order(residual, s, return_predecessors=False)] = True
+    return int(found.flow_value), side
+
+
+def exact_levels(graph: Graph, f: Integers, weights: Integers) -> list[Fraction]:
+    """Return argmin ½‖u - f‖² + TV(u) for whole f and ω, exactly.
+
+    On a set of vertices whose solution has the mean m, those above m are a side of a minimum cut
+    with terminal capacities |f_i - m|, and if there are none, all of them have the value m. Cut
+    edges count for the two halves as numbers added to f.
+    """
+    n = graph.n_vertices
+    u = [Fraction(0)] * n
+    work = [(np.arange(n), f.astype(object))]
+    while work:
+        members, g = work.pop()
+        m = Fraction(int(sum(g)), len(members))
+        where = np.full(n, -1)
+        where[members] = np.arange(len(members))
+        ends = where[graph.edges]
+        inside = (ends >= 0).all(axis=1)
+        ends, omega = ends[inside], weights[inside]
+        q = len(members)  # all in multiples of 1/q
+        excess = [int(x * q - m * q) for x in g]
+        k, s, t = len(members), len(members), len(members) + 1
+        arcs = [(int(i), int(j), int(w) * q) for (i, j), w in zip(ends, omega, strict=True)]
+        arcs += [(j, i, w) for i, j, w in arcs]
+        arcs += [(s, i, e) if e > 0 else (i, t, -e) for i, e in enumerate(excess) if e]
+        if not arcs or not any(excess):
+            for v in members:
+                u[v] = m
+            continue
+        table = np.array(arcs, dtype=np.int64)
+        value, side = max_flow(k + 2, table[:, :2], table[:, 2], s, t)
+        upper = side[:k]
+        if value == sum(e for e in excess if e > 0) or not upper.any() or upper.all():
+            for v in members:
+                u[v] = m
+            continue
+        for mine in (upper, ~upper):
+            h = g.copy()
+            for (i, j), w in zip(ends, omega, strict=True):
+                if upper[i] != upper[j]:
+                    inner = i if mine[i] else j
+                    h[inner] += -int(w) if mine is upper else int(w)
+            work.append((members[mine], h[mine]))
+    return u
+
+
+def _whole_problem(rng: np.random.Generator) -> Figures:
+    n = int(rng.integers(2, 30))
+    m = int(rng.integers(1, 4 * n))
+    graph = Graph(n, rng.integers(0, n, (m, 2)), rng.integers(1, 30, m).astype(float))
+    f = rng.integers(-50, 50, n) * int(rng.choice([1, 1, 10]))
+    right = np.array(exact_levels(graph, f, graph.weights.astype(np.int64)), dtype=float)
+    problem = Problem(graph, SquaredLoss(f.astype(float)))
+    result = solve(problem, tol=0.0, n_threads=1)
+    confirm(problem, result)
+    largest = max(1.0, float(abs(right).max()))
+    off = float(abs(result.u - right).max()) / largest
+    assert off <= AGREEMENT, f"u is off by {off:.3g} of {largest:g}; {graph!r}, {f.tolist()}"
+    return {"against minimum cuts": 1, "largest difference of u": off}
+
+
+def _conic(problem: Problem) -> float | None:
+    """Return the minimum by Clarabel, or None if it is not sure of itself."""
+    cp: Any = importlib.import_module("cvxpy")
+    data: Any = problem.data
+    K = problem.graph.gradient()
+    u = cp.Variable(problem.shape)
+    name = type(data).__name__
+    limits = []
+    if name == "SquaredLoss":
+        G = cp.sum(cp.multiply(data.weights / 2, cp.square(u - data.signal)))
+    elif name == "AbsoluteLoss":
+        G = cp.sum(cp.multiply(data.weights, cp.abs(u - data.signal)))
+    elif name == "HuberLoss":
+        G = cp.sum(cp.multiply(data.weights / 2, cp.huber(u - data.signal, data.delta)))
+    elif name == "LogisticLoss":
+        known = data.weights * (data.labels != 0)
+        G = cp.sum(cp.multiply(known, cp.logistic(-cp.multiply(data.labels, u))))
+    elif name == "PoissonLoss":
+        terms = u - cp.multiply(data.counts, cp.log(u))
+        zero = data.counts == 0
+        limits = [u >= 0]
+        if zero.any():  # log 0 has no cone
+            terms = u - cp.multiply(data.counts, cp.log(u + zero))
+        G = cp.sum(cp.multiply(data.weights, terms))
+    elif name == "LinearBox":
+        G = cp.sum(cp.multiply(data.cost, u))
+        limits = [u >= data.lower, u <= data.upper]
+    else:
+        G = cp.sum(cp.multiply(data.cost, u)) - data.epsilon * cp.sum(cp.entr(u))
+        limits = [cp.sum(u, axis=1) == 1]
+    F = cp.norm1(K @ u) if problem.graph.n_edges else cp.Constant(0)
+    if problem.penalty.delta:
+        delta = problem.penalty.delta
+        F = cp.sum(cp.huber(K @ u, delta)) / (2 * delta) if problem.graph.n_edges else F
+    task = cp.Problem(cp.Minimize(G + F), limits)
+    accuracy = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+    try:
+        task.solve(solver=cp.CLARABEL, **accuracy)
+    except cp.error.SolverError:
+        return None
+    return float(task.value) if task.status == "optimal" else None
+
+
+def _any_term(rng: np.random.Generator) -> Figures:
+    import warnings
+
+    while True:
+        with np.errstate(all="ignore"):
+            problem, told = make_problem(rng, largest=1.0)
+        weights = problem.graph.weights
+        if problem.graph.n_vertices <= 40 and weights.max(initial=1.0) < 1e3:
+            break
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        right = _conic(problem)
+    if right is None:
+        return {"no answer of the conic solver": 1}
+    result = solve(problem, tol=1e-10, max_iterations=20_000, time_limit=20, n_threads=1)
+    true = confirm(problem, result)
+    size = float(true.size)
+    slack = AGREEMENT * (abs(right) + 1e-3 * size + 1e-3)
+    low, high = float(true.dual) - slack, float(true.primal) + slack
+    assert low <= right <= high, f"{told}: {right!r} is not in [{low!r}, {high!r}]"
+    return {"against a conic solver": 1}
+
+
+def _network(rng: np.random.Generator) -> Figures:
+    n = int(rng.integers(2, 60))
+    m = int(rng.integers(1, 6 * n))
+    largest = int(rng.choice([2, 100, 10**6, 10**12]))
+    arcs = rng.integers(0, n, (m, 2))
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    capacities = rng.integers(0, largest, len(arcs))
+    s, t = (int(x) for x in rng.choice(n, 2, replace=False))
+    if len(arcs) == 0:
+        arcs, capacities = np.array([[s, t]]), np.array([1])
+    right, _ = max_flow(n, arcs, capacities, s, t)
+    cut = FlowNetwork(n, arcs.astype(np.int32), capacities, s, t).min_cut(n_threads=1)
+    assert cut.certified, "the cut is not certified"
+    assert cut.value == right == cut.bound, f"cut {cut.value}, flow {right}, bound {cut.bound}"
+    leaves = cut.source_side[arcs[:, 0]] & ~cut.source_side[arcs[:, 1]]
+    assert int(capacities[leaves].sum()) == right
+    return {"networks": 1}
+
+
+def check(seed: int, number: int) -> Figures:
+    """Compare one problem: three in five by cuts, one by cones, one network."""
+    rng = np.random.default_rng([seed, number, 1])
+    return (_network if number % 5 == 0 else _any_term if number % 5 == 1 else _whole_problem)(rng)
+
+
+PROPERTY = Property("differential", "Differential", check, cases=2500, quick=60)

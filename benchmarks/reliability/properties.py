@@ -1,0 +1,30 @@
+"""All the properties, by the names that the command line has for them."""
+
+from __future__ import annotations
+
+from reliability import (
+    bad_input,
+    determinism,
+    differential,
+    false_success,
+    interrupts,
+    load,
+    metamorphic,
+    out_of_memory,
+    readers,
+)
+from reliability.harness import Property
+
+MODULES = (
+    false_success,
+    differential,
+    metamorphic,
+    bad_input,
+    readers,
+    out_of_memory,
+    load,
+    interrupts,
+    determinism,
+)
+
+PROPERTIES: dict[str, Property] = {module.PROPERTY.key: module.PROPERTY for module in MODULES}

@@ -1,0 +1,183 @@
+"""Judges a result with NumPy's longest floats, by formulas written here for that purpose.
+
+Nothing of the core is asked: both objectives, the adjoint and the conjugates follow from the arrays
+of the problem alone. (The range of a logistic problem is taken from the problem: that every number
+is a right one there is a theorem, tested elsewhere.)
+
+    P = G(u) + F(Ku),    D = -G*(-Kᵀp) - F*(p),    D ≤ minimum ≤ P
+
+Long doubles have 64 bits and exponents to ±16383 on x86, so that squares of 1e150 are plain numbers
+and a relative gap of 1e-15 is one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv import (
+    AbsoluteLoss,
+    EntropicSimplex,
+    HuberLoss,
+    LinearBox,
+    LogisticLoss,
+    PoissonLoss,
+    Problem,
+    Result,
+    SquaredLoss,
+)
+
+Long = NDArray[np.longdouble]
+STATUSES = {"optimal", "iteration_limit", "time_limit", "interrupted", "stalled"}
+EPSILON = np.longdouble(np.finfo(np.float64).eps)
+
+
+class Verdict(NamedTuple):
+    """Both objectives, and how large the numbers are whose sums they are."""
+
+    primal: Any
+    dual: Any
+    size: Any
+
+
+def long(values: Any) -> Long:
+    """Return an array of long doubles."""
+    return np.asarray(values, dtype=np.longdouble)
+
+
+def judge(problem: Problem, u: Any, p: Any) -> Verdict:
+    """Return the true objectives at (u, p)."""
+    graph, delta = problem.graph, long(problem.penalty.delta)
+    tails, heads = graph.edges.T
+    shape = (graph.n_edges, *[1] * (len(problem.shape) - 1))
+    weights = long(graph.weights).reshape(shape)
+    v, q = long(u), long(p)
+    Ku = weights * (v[tails] - v[heads])
+    a = abs(Ku)
+    penalty = np.where(a < delta, a * (a / (2 * delta)), a - delta / 2) if delta > 0 else a
+    s = np.zeros(problem.shape, dtype=np.longdouble)
+    pull = np.zeros(problem.shape, dtype=np.longdouble)
+    np.subtract.at(s, tails, weights * q)
+    np.add.at(s, heads, weights * q)
+    np.add.at(pull, tails, weights * abs(q))
+    np.add.at(pull, heads, weights * abs(q))
+    values, conjugates, reach = data_values(problem, v, s)
+    rounding = pull * reach + abs(conjugates)
+    size = penalty.sum() + abs(values).sum() + rounding.sum() + (weights * abs(v[tails])).sum()
+    size += (weights * abs(v[heads])).sum()
+    smoothing = (delta / 2 * q * q).sum()
+    primal = values.sum() + penalty.sum()
+    dual = -conjugates.sum() - smoothing
+    return Verdict(primal, dual, size + smoothing)
+
+
+def data_values(problem: Problem, u: Long, s: Long) -> tuple[Long, Long, Long]:
+    """Return G_i(u_i), G_i*(s_i) and the |u| where the latter is attained."""
+    data: Any = problem.data
+    if isinstance(data, EntropicSimplex):
+        return _simplex(long(data.cost), long(data.epsilon), u, s)
+    if isinstance(data, LinearBox):
+        low, high, cost = long(data.lower), long(data.upper), long(data.cost)
+        inside = (low <= u) & (u <= high)
+        best = np.where(s > cost, high, low)
+        return np.where(inside, cost * u, np.inf), (s - cost) * best, abs(best)
+    c = long(data.weights)
+    if isinstance(data, LogisticLoss):
+        return _logistic(long(data.labels), c, problem.term.domain, u, s)
+    f = long(data.counts if isinstance(data, PoissonLoss) else data.signal)
+    there = f[c > 0]
+    low, high = (there.min(), there.max()) if there.size else (long(0.0), long(0.0))
+    end = np.where(s > 0, high, low)
+    divisor = np.where(c > 0, c, 1)
+    if isinstance(data, SquaredLoss):
+        conjugates = np.where(c > 0, s * f + s * (s / (2 * divisor)), s * end)
+        r = u - f
+        return c * r * r / 2, conjugates, np.maximum(abs(f), abs(end))
+    if isinstance(data, AbsoluteLoss):
+        best = np.where(abs(s) <= c, np.where(c > 0, f, end), end)
+        return c * abs(u - f), s * best - np.where(c > 0, c * abs(best - f), 0), abs(best)
+    if isinstance(data, HuberLoss):
+        delta = long(data.delta)
+        near = (c > 0) & (abs(s / divisor) <= delta)
+        best = np.where(near, np.clip(f + s / divisor, low, high), end)
+        return c * _huber(u - f, delta), s * best - c * _huber(best - f, delta), abs(best)
+    assert isinstance(data, PoissonLoss)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = np.clip(f / (1 - s / divisor), low, high)
+        best = np.where(c == 0, end, np.where(s < c, np.where(f > 0, inner, low), high))
+        values = np.where(c > 0, c * (u - _times_log(f, u)), 0)
+        values = np.where((c > 0) & ((u < 0) | ((u == 0) & (f > 0))), np.inf, values)
+        return values, s * best - np.where(c > 0, c * (best - _times_log(f, best)), 0), abs(best)
+
+
+def _times_log(f: Long, u: Long) -> Long:
+    return np.where(f > 0, f * np.log(np.where(f > 0, u, 1)), 0)
+
+
+def _huber(r: Long, delta: Long) -> Long:
+    a = abs(r)
+    return np.where(a <= delta, a * a / 2, delta * (a - delta / 2))
+
+
+def _logistic(
+    y: Long, c: Long, domain: tuple[float, float], u: Long, s: Long
+) -> tuple[Long, Long, Long]:
+    low, high = long(domain[0]), long(domain[1])
+    known = (c > 0) & (y != 0)
+    t = -s * y / np.where(known, c, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = y * (np.log1p(-t) - np.log(t))
+    inner = np.clip(np.where(known & (t > 0) & (t < 1), inner, 0), low, high)
+    # Outside (0, 1) the slope s - G' has one sign: that of y if t ≤ 0, of -y if t ≥ 1.
+    end = np.where(np.where(known, (t <= 0) == (y > 0), s > 0), high, low)
+    best = np.where(known & (t > 0) & (t < 1), inner, end)
+
+    def value(x: Long) -> Long:
+        return np.where(known, c * np.logaddexp(long(0.0), -y * x), 0)
+
+    return value(u), s * best - value(best), abs(best)
+
+
+def _simplex(cost: Long, epsilon: Long, u: Long, s: Long) -> tuple[Long, Long, Long]:
+    logs = np.log(np.where(u > 0, u, 1))
+    values = (u * (cost + epsilon * logs)).sum(axis=1)
+    inside = (u >= 0).all(axis=1) & (abs(u.sum(axis=1) - 1) < 1e-9)
+    heights = (s - cost) / epsilon
+    top = heights.max(axis=1)
+    sums = np.exp(heights - top[:, None]).sum(axis=1)
+    conjugates = np.zeros_like(u)
+    conjugates[:, 0] = epsilon * (top + np.log(sums))
+    whole = np.zeros_like(u)
+    whole[:, 0] = np.where(inside, values, np.inf)
+    return whole, conjugates, np.ones_like(u)
+
+
+def confirm(problem: Problem, result: Result) -> Verdict:
+    """Raise AssertionError unless all that a result says of itself is true."""
+    u, p = result.u, result.p
+    assert u.shape == problem.shape, f"u has shape {u.shape}, not {problem.shape}"
+    assert p.shape == problem.dual_shape, f"p has shape {p.shape}, not {problem.dual_shape}"
+    assert result.status in STATUSES, f"status {result.status}"
+    assert np.isfinite(u).all(), f"u is not finite, status {result.status}"
+    assert np.isfinite(p).all(), f"p is not finite, status {result.status}"
+    assert abs(p).max(initial=0.0) <= 1.0, f"|p| is {abs(p).max()!r}"
+    true = judge(problem, u, p)
+    slack = 64 * EPSILON * true.size + 1e-290
+    for name, told, right in (
+        ("primal", result.primal, true.primal),
+        ("dual", result.dual, true.dual),
+    ):
+        if np.isfinite(told):
+            wrong = abs(long(told) - right)
+            assert wrong <= slack, f"{name} is {told!r}, truly {right!r}, slack {slack:.3g}"
+    assert true.primal - true.dual >= -slack, f"negative gap {true.primal - true.dual!r}"
+    tolerance = result.tolerance or 1e-12
+    scale = max(abs(true.primal), abs(true.dual))
+    if result.status == "optimal":
+        gap = true.primal - true.dual
+        assert np.isfinite(gap), f"optimal with gap {gap!r}"
+        assert result.relative_gap <= tolerance, f"optimal with gap {result.relative_gap!r}"
+        assert gap <= tolerance * scale + slack, f"optimal, but the gap is {gap / scale:.3g}"
+    return true
