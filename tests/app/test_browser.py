@@ -41,24 +41,30 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def address():
-    """Serve the page from a thread; return where."""
+def server():
+    """Serve the page from a thread."""
     ready, loop = threading.Event(), asyncio.new_event_loop()
-    places, ended = [], asyncio.Event()
+    servers, ended = [], asyncio.Event()
 
     async def serve():
         async with serving(Limits(upload_bytes=2_000_000, pixels=4_000)) as (server, _):
-            places.append(server.address)
+            servers.append(server)
             ready.set()
             await ended.wait()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()
     assert ready.wait(20)
-    yield places[0]
+    servers[0].loop = loop
+    yield servers[0]
     loop.call_soon_threadsafe(ended.set)
     thread.join(20)
     loop.close()
+
+
+@pytest.fixture(scope="module")
+def address(server):
+    return server.address
 
 
 class Page:
@@ -284,3 +290,18 @@ def test_denoising_follows_the_slider(browser, address):
         assert decoded(content).size == (60, 40)
         page.tab.click("#tab-segment")
         page.wait_for("waiting for scribbles")
+
+
+def test_after_an_interruption_the_tab_comes_back(browser, server):
+    with opened(browser, server.address) as page:
+        page.open_halves()
+        page.paint_halves()
+        page.wait_for("done")
+        cut = asyncio.run_coroutine_threadsafe(server._say_goodbye(None), server.loop)
+        cut.result(20)
+        page.wait_for("reconnecting")
+        page.wait_for("done")
+        assert_halves(page.pixels())
+        page.tab.click("#undo")
+        page.wait_for("waiting for scribbles")
+        expect(page.tab.locator("#message")).to_be_hidden()

@@ -17,7 +17,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 SLICE = 0.5
-"""Seconds that a session may work while others wait."""
+"""Seconds of a processor that a session may use while others wait.
+
+Not of the clock: on a busy machine a turn would end before anything is done, and what a turn begins
+with would have to be done again and again.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -109,10 +113,10 @@ class Pool:
             del client  # or a dead session would be kept until the next one comes
 
     def _slice(self) -> Callable[[], bool]:
-        """Return a function that says when a slice of time from now is over."""
-        end = time.monotonic() + SLICE
+        """Return a function that says when a slice of this thread's time from now is over."""
+        end = time.thread_time() + SLICE
 
         def is_over() -> bool:
-            return not self._is_open or (bool(self._line) and time.monotonic() > end)
+            return not self._is_open or (bool(self._line) and time.thread_time() > end)
 
         return is_over
