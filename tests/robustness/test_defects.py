@@ -130,6 +130,8 @@ def test_estimators_name_options_of_a_wrong_type():
         for wrong in (np.empty((0, 2)), 3):
             with pytest.raises(ValueError, match=name):
                 graphtv.FusedLasso(0.5, **{name: wrong}).fit(X, y)
+    with pytest.raises(ValueError, match="X must be"):
+        graphtv.TVClassifier(n_neighbors=2).fit(np.where(X > 3, 1e308, X), np.arange(8) % 2)
     with pytest.raises(ValueError, match="bandwidth"):
         graphtv.TVClassifier(bandwidth=np.empty((0, 2))).fit(X, np.arange(8) % 2)
 
