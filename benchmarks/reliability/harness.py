@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -111,7 +111,7 @@ def run(
     outcome = store.outcome(prop.key, seed)
     end = time.monotonic() + seconds
     while outcome.done < cases and time.monotonic() < end:
-        for figures, reason, taken in _in_child(prop, seed, outcome.done, cases, end):
+        for figures, reason, taken in in_child(prop, seed, range(outcome.done, cases), end):
             if reason:
                 outcome.fail(outcome.done, reason)
                 tell(f"{prop.key} {seed} case {outcome.done}: {reason}")
@@ -125,20 +125,20 @@ def run(
     return outcome
 
 
-def _in_child(
-    prop: Property, seed: int, first: int, cases: int, end: float
+def in_child(
+    prop: Property, seed: int, numbers: Sequence[int], end: float = float("inf")
 ) -> Iterator[tuple[Figures, str, float]]:
     """Yield figures, reason of failure and seconds of case after case, until the child ends."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_work, args=(prop, seed, first, cases, theirs))
+    child = context.Process(target=_work, args=(prop, seed, numbers, theirs))
     child.start()
     theirs.close()
     begin = time.monotonic()
     try:
-        for _ in range(first, cases):
+        for _ in numbers:
             try:
-                arrived = ours.poll(prop.timeout + (30.0 if begin == 0.0 else 0.0))
+                arrived = ours.poll(prop.timeout)
                 answer: tuple[Figures, str] | None = ours.recv() if arrived else None
             except EOFError:
                 child.join()
@@ -158,9 +158,9 @@ def _in_child(
         ours.close()
 
 
-def _work(prop: Property, seed: int, first: int, cases: int, answers: Connection) -> None:
+def _work(prop: Property, seed: int, numbers: Sequence[int], answers: Connection) -> None:
     """Run cases one by one, in the main thread of a new process."""
-    for number in range(first, cases):
+    for number in numbers:
         figures: Figures = {}
         reason = ""
         try:

@@ -248,7 +248,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the distribution of each new sample, and whether anybody voted."""
         check_is_fitted(self)
         if self.affinity == "knn":
-            points = validate_data(self, X, reset=False, dtype=np.float64)
+            points = moderate(validate_data(self, X, reset=False, dtype=np.float64), "X")
             weights = self._neighbours.to_new(points)
         else:
             weights = given_to_new(X, self.graph_.n_vertices)
@@ -309,7 +309,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError("y must be given: requires y to be passed, but the target y is None")
         if self.affinity == "knn":
-            given = validate_data(self, X, dtype=np.float64)
+            given = moderate(validate_data(self, X, dtype=np.float64), "X")
         else:
             validate_data(self, X, skip_check_array=True)  # the names and the number of columns
             given = X if sparse.issparse(X) else np.asarray(X)
@@ -344,7 +344,8 @@ def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if not is_labelled.any():
         raise ValueError("y must have at least one label, got -1 for all samples")
     try:
-        check_classification_targets(labels[is_labelled])
+        with np.errstate(invalid="ignore"):  # of floats that are no integers
+            check_classification_targets(labels[is_labelled])
         classes, numbers = np.unique(labels[is_labelled], return_inverse=True)
     except TypeError as error:
         raise ValueError(f"y must hold labels of one type besides -1: {error}") from None

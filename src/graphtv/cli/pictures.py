@@ -33,6 +33,9 @@ JPEG_QUALITY = 95
 MOST_PIXELS = 2**29
 """A PNG or JPEG that claims to have more than twice as many is not believed."""
 
+MOST_UNPACKED, MOST_PACKING = 2**26, 20_000
+"""A TIFF may unpack to so many bytes, and to so many more for each of its own."""
+
 Colour = tuple[int, int, int]
 
 
@@ -191,6 +194,11 @@ def _read_tiff(data: bytes, name: str) -> Picture:
             page, series = file.pages[0], file.series[0]
             if page.photometric not in (tifffile.PHOTOMETRIC.MINISBLACK, tifffile.PHOTOMETRIC.RGB):
                 return _read_with_pillow(data, name)
+            if series.nbytes > MOST_UNPACKED + MOST_PACKING * len(data):
+                raise UsageError(
+                    f"{name} cannot be read as TIFF: it claims the shape {series.shape}, and has"
+                    f" {len(data)} bytes"
+                )
             axes, n_extra = series.axes, len(page.extrasamples)
             pixels = series.asarray()
     except Exception as error:  # of every kind: the file may say anything

@@ -1,0 +1,158 @@
+"""Defects that `benchmarks/reliability` found, each with a test of its name."""
+
+import gzip
+import io
+import warnings
+
+import numpy as np
+import pytest
+
+import graphtv
+from graphtv import (
+    EntropicSimplex,
+    FlowNetwork,
+    Graph,
+    Problem,
+    SquaredLoss,
+    _memory,
+    gallery,
+    grid_graph,
+    solve,
+)
+from graphtv.io import dimacs
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e15, 1e52, 1e150])
+def test_simplex_of_huge_costs_is_no_nan(scale):
+    """The first point was a proximal step of length 1e300, which times the cost overflowed."""
+    cost = scale * np.array([[0.0, 1.0, 2.0]] * 3)
+    problem = Problem(Graph(3, [(0, 1), (1, 2)], scale), EntropicSimplex(cost, scale))
+    result = solve(problem)
+    assert result.status == "optimal"
+    expected = np.exp(-np.arange(3.0)) / np.exp(-np.arange(3.0)).sum()
+    np.testing.assert_allclose(result.u, [expected] * 3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("ratio", [1e-300, 1e300])
+def test_simplex_prox_of_any_step_is_a_point_of_the_simplex(ratio):
+    term = EntropicSimplex(np.array([[0.0, 1.0, 5.0]]) * 1e200, 1e-100)
+    u = term.prox([[0.2, 0.3, 0.5]], ratio)
+    assert np.isfinite(u).all()
+    assert u.sum() == pytest.approx(1.0)
+
+
+def test_tiff_with_a_loop_of_pages_does_not_hang():
+    """Its second directory has no entry and is followed by itself, for ever."""
+    pytest.importorskip("tifffile")
+    from graphtv.cli.errors import UsageError
+    from graphtv.cli.pictures import Picture, encode, picture_of
+
+    data = bytearray(encode(Picture(np.zeros((5, 6), np.uint8), "tiff"), "tiff"))
+    first = int.from_bytes(data[4:8], "little")
+    link = first + 2 + 12 * int.from_bytes(data[first : first + 2], "little")
+    data += bytes(len(data) % 2)
+    data[link : link + 4] = len(data).to_bytes(4, "little")
+    data += bytes(2) + len(data).to_bytes(4, "little")
+    with pytest.raises(UsageError, match=r"picture\.tif.*pages leads back"):
+        picture_of(bytes(data), "picture.tif")
+
+
+def test_tiff_that_claims_to_be_huge_does_not_hang():
+    """A height of fifty million rows, in strips of one row each, in a file of 300 bytes."""
+    pytest.importorskip("tifffile")
+    from graphtv.cli.errors import UsageError
+    from graphtv.cli.pictures import Picture, encode, picture_of
+
+    data = bytearray(encode(Picture(np.zeros((5, 6), np.uint8), "tiff"), "tiff"))
+    first = int.from_bytes(data[4:8], "little")
+    for at in range(first + 2, first + 2 + 12 * data[first], 12):
+        if data[at : at + 2] == (257).to_bytes(2, "little"):  # its length
+            data[at + 2 : at + 12] = b"\4\0\1\0\0\0" + (50_331_653).to_bytes(4, "little")
+    with pytest.raises(UsageError, match=r"picture\.tif.*50331653"):
+        picture_of(bytes(data), "picture.tif")
+
+
+def test_dimacs_capacities_with_a_sign_are_integers():
+    """The fast path took +3 for a real number, and so all others: digits were lost."""
+    text = "p max 2 2\nn 1 s\nn 2 t\na 1 2 +3\na 1 2 9007199254740993\n"
+    network = graphtv.read_dimacs(io.StringIO(text))
+    assert network.capacities.dtype == np.int64
+    assert network.capacities.tolist() == [3, 9007199254740993]
+    assert network.min_cut().value == 9007199254740996
+
+
+def test_dimacs_gzip_bomb_is_refused(monkeypatch):
+    monkeypatch.setattr(dimacs, "MOST_UNPACKED", 1 << 20)
+    bomb = gzip.compress(b"c\n" * (1 << 23))
+    with pytest.raises(graphtv.DimacsError, match="unpacks to more than 100 times"):
+        graphtv.read_dimacs(io.BytesIO(bomb))
+
+
+@pytest.mark.parametrize("path", [None, 3, 0.5, [], np.zeros(3), ""])
+def test_write_dimacs_names_a_wrong_path(path):
+    network = FlowNetwork(2, np.array([[0, 1]]), np.array([1]), 0, 1)
+    with pytest.raises(ValueError, match="path must be"):
+        graphtv.write_dimacs(network, path)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        (graphtv.fused_lasso, ([[0, 1]], [1.0, 2e308 / 2]), "signal"),
+        (graphtv.fused_lasso, ([[0, 1]], [[1, 2], [3]]), "signal"),
+        (graphtv.denoise_tv, (np.full((3, 3), 1.7e308),), "image"),
+        (graphtv.suggest_weight, (np.full((3, 3), 1.7e308),), "data"),
+        (graphtv.min_cut, (Graph(2, [(0, 1)]), [1e308, 0.5], [0.5, 1e308]), "capacities"),
+        (graphtv.segment, (Graph(2, [(0, 1)]), np.zeros((3, 2))), "cost"),
+        (gallery.piecewise_constant_image, ((4, 4), 0, 1e308), "noise"),
+    ],
+)
+def test_huge_or_ragged_input_is_named_and_warns_of_nothing(function, arguments, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=name):
+            function(*arguments)
+
+
+def test_tiny_epsilon_does_not_overflow_the_error_bound():
+    """2 gap/γ is beyond the largest number for γ = 5e-324, but its root is not."""
+    graph = Graph(3, [(0, 1), (1, 2)], 0.3)
+    result = graphtv.segment(graph, np.eye(3), epsilon=5e-324, max_iterations=3)
+    assert np.isfinite(result.error_bound)
+    tiny = SquaredLoss([1.0, 2.0, 0.0], [5e-324, 1.0, 1.0])
+    assert solve(Problem(graph, tiny), max_iterations=5).error_bound >= 0
+
+
+def test_estimators_name_options_of_a_wrong_type():
+    pytest.importorskip("sklearn")
+    X, y = np.arange(8.0)[:, None], np.arange(8.0)
+    for name in ("solve_options", "loss"):
+        for wrong in (np.empty((0, 2)), 3):
+            with pytest.raises(ValueError, match=name):
+                graphtv.FusedLasso(0.5, **{name: wrong}).fit(X, y)
+    with pytest.raises(ValueError, match="X must be"):
+        graphtv.TVClassifier(n_neighbors=2).fit(np.where(X > 3, 1e308, X), np.arange(8) % 2)
+    with pytest.raises(ValueError, match="bandwidth"):
+        graphtv.TVClassifier(bandwidth=np.empty((0, 2))).fit(X, np.arange(8) % 2)
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 2 << 30)
+    for make in (
+        lambda: grid_graph((20_000, 20_000)),
+        lambda: gallery.path_graph(10**9),
+        lambda: gallery.random_tree(10**9),
+        lambda: gallery.erdos_renyi_graph(10**9, 10**9),
+    ):
+        with pytest.raises(MemoryError, match=r"needs at least .* GB"):
+            make()
+    monkeypatch.setattr(_memory, "WORTH_A_LOOK", 1)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1000)
+    problem = Problem(Graph(100, [(0, 1)]), SquaredLoss(np.zeros(100)))
+    with pytest.raises(MemoryError, match="solve needs at least"):
+        solve(problem)
+
+
+def test_available_memory_is_a_number_of_bytes_here():
+    free = _memory.available_memory()
+    assert free is None or free > 1 << 20

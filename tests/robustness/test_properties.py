@@ -1,0 +1,54 @@
+"""Short versions of `benchmarks/reliability`: the same cases, a few of each, in this process."""
+
+import pytest
+from reliability import specimens
+from reliability.harness import in_child
+from reliability.properties import PROPERTIES
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+FEW = {"false-success": 80, "differential": 7, "metamorphic": 36, "readers": 12, "determinism": 4}
+
+
+@pytest.mark.parametrize("key", FEW)
+def test_a_few_cases(key):
+    if key == "differential":
+        pytest.importorskip("cvxpy")
+    if key == "readers":
+        pytest.importorskip("tifffile")
+    for number in range(FEW[key]):
+        PROPERTIES[key].check(12345, number)
+
+
+@pytest.mark.parametrize(
+    ("key", "numbers"), [("out-of-memory", [0, 8]), ("interrupts", [1, 3]), ("load", [0])]
+)
+def test_cases_in_a_process_of_their_own(key, numbers):
+    """For they change the limits or the signals of their process."""
+    pytest.importorskip("resource")
+    for figures, reason, _ in in_child(PROPERTIES[key], 12345, numbers):
+        assert not reason
+        assert figures
+
+
+def test_everything_public_has_a_specimen():
+    """A new function must be added to specimens.py, with all of its arguments."""
+    for name, argument in specimens.targets():
+        call = specimens.call(name)
+        assert not argument or argument in call.arguments, f"{name}: {argument}"
+
+
+SOME = [
+    ("Graph", "edges"), ("Graph", "weights"), ("SquaredLoss", "signal"), ("Problem.gap", "p"),
+    ("solve", "tol"), ("solve", "warm_start"), ("min_cut", "source_capacities"),
+    ("fused_lasso", "signal"), ("denoise_tv", "image"), ("segment", "epsilon"),
+    ("tv_chain", "weights"), ("knn_graph", "points"), ("write_dimacs", "path"),
+]  # fmt: skip
+
+
+def test_bad_input():
+    pytest.importorskip("resource")
+    numbers = [specimens.targets().index(target) for target in SOME]
+    answers = list(in_child(PROPERTIES["bad-input"], 0, numbers))
+    assert not [reason for _, reason, _ in answers if reason]
+    assert sum(figures["calls"] for figures, _, _ in answers) > 400
