@@ -174,7 +174,8 @@ def _any_term(rng: np.random.Generator) -> Figures:
     result = solve(problem, tol=1e-10, max_iterations=20_000, time_limit=20, n_threads=1)
     true = confirm(problem, result)
     size = float(true.size)
-    slack = AGREEMENT * (abs(right) + 1e-3 * size + 1e-3)
+    # What the conic solver promises is absolute, and no better than this.
+    slack = AGREEMENT * (abs(right) + 0.01 * size + 0.01)
     low, high = float(true.dual) - slack, float(true.primal) + slack
     assert low <= right <= high, f"{told}: {right!r} is not in [{low!r}, {high!r}]"
     return {"against a conic solver": 1}
