@@ -15,6 +15,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         ("decompositions.py", "matroid"),
         ("denoising.py", "camera"),
         ("cuts.py", "rmf-wide"),
+        ("page.py", "cross-talk"),
         ("solver/iterations.py", "rmf-wide"),
         ("solver/latency.py", "Ctrl-C"),
         ("solver/pdhg.py", "reconditioned"),

@@ -1,6 +1,5 @@
 """Data terms and penalties against twins in forty digits, and against their own mathematics."""
 
-import doctest
 import gc
 import weakref
 
@@ -23,10 +22,8 @@ from graphtv import (
     TotalVariation,
     _core,
     grid_graph,
-    problem,
 )
 from graphtv._reference import terms as twins
-from graphtv.terms import custom, data
 
 LOSSES = ["squared", "absolute", "huber", "logistic", "poisson", "box"]
 SMOOTH = ["squared", "huber", "logistic", "poisson"]
@@ -411,13 +408,6 @@ class HalfSquare:
 
     def prox(self, v, step):
         return (v + step * self.signal) / (1 + step)
-
-
-@pytest.mark.parametrize("module", [custom, data, problem])
-def test_examples_in_the_documentation(module):
-    results = doctest.testmod(module)
-    assert results.attempted > 0
-    assert results.failed == 0
 
 
 @pytest.mark.parametrize("shape", [(6,), (6, 3)])

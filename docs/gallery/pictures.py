@@ -50,7 +50,7 @@ def sphere(n: int) -> tuple[Graph, np.ndarray, np.ndarray]:
     return Graph(n, np.unique(np.sort(sides, axis=1), axis=0)), points, triangles
 
 
-def main(output: Path, size: int = 96, n_points: int = 2500) -> None:
+def main(output: Path, size: int = 96, n_points: int = 2500, n_lambdas: int = 25) -> None:
     """Save the picture; `size` is that of the image, `n_points` that of the mesh."""
     import matplotlib.pyplot as plt
     from PIL import Image
@@ -80,7 +80,7 @@ def main(output: Path, size: int = 96, n_points: int = 2500) -> None:
     axes[0, 3].set_title("draw_labels")
 
     counties = datasets.us_counties()
-    path = fused_lasso_path(counties.graph, counties.unemployment, n_lambdas=25)
+    path = fused_lasso_path(counties.graph, counties.unemployment, n_lambdas=n_lambdas)
     draw_path(path, axes[1, 0]).set_title("draw_path", loc="left")
     draw_criterion(path, axes[1, 1]).set_title("draw_criterion", loc="left")
     for ax, values in ((axes[1, 2], counties.unemployment), (axes[1, 3], path.best("bic").u)):

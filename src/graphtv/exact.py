@@ -156,25 +156,43 @@ def tv_forest(
     wants_dual = as_flag(return_dual, "return_dual")
     delta = as_real(huber, "huber", minimum=0.0)
     threads = _as_threads(n_threads)
-    scale = _scale(f, delta)
+    columns = np.ascontiguousarray(np.atleast_2d(f.T))
     try:
-        forest = _core.ForestTV(
-            graph.n_vertices, graph.edges, _scaled(graph.weights, scale), delta * scale * scale
-        )
+        u, p = solve_forest(graph, graph.weights, columns, delta, threads, wants_dual=wants_dual)
     except ValueError as error:
         raise ValueError(f"graph must be a forest: {error}") from None
-    columns = np.ascontiguousarray(np.atleast_2d(_scaled(f, scale).T))
-    u = np.empty_like(columns)
-    p = np.empty((len(columns), graph.n_edges))
-    for column in range(len(columns)):
-        forest.solve(columns[column], u[column], warm=False, n_threads=threads)
-        forest.refine(columns[column], u[column])
-        if wants_dual:
-            forest.dual(columns[column], u[column], p[column])
-    solution = _unscaled(u, scale).T.reshape(f.shape)
+    solution = u.T.reshape(f.shape)
     if wants_dual:
         return solution, p.T.reshape(graph.n_edges, *f.shape[1:])
     return solution
+
+
+def solve_forest(
+    graph: Graph,
+    weights: Floats,
+    signals: Floats,
+    delta: float,
+    n_threads: int,
+    *,
+    wants_dual: bool,
+) -> tuple[Floats, Floats]:
+    """Return u and p, if wanted, for each of the signals, the rows, with weights of the edges.
+
+    Raises ValueError if the graph has a cycle.
+    """
+    scale = _scale(signals, delta)
+    forest = _core.ForestTV(
+        graph.n_vertices, graph.edges, _scaled(weights, scale), delta * scale * scale
+    )
+    scaled = _scaled(signals, scale)
+    u = np.empty_like(scaled)
+    p = np.empty((len(signals), graph.n_edges if wants_dual else 0))
+    for f, u_row, p_row in zip(scaled, u, p, strict=True):
+        forest.solve(f, u_row, warm=False, n_threads=n_threads)
+        forest.refine(f, u_row)
+        if wants_dual:
+            forest.dual(f, u_row, p_row)
+    return _unscaled(u, scale), p
 
 
 def _chain_weights(weights: Any, shape: tuple[int, ...]) -> Floats:

@@ -133,7 +133,8 @@ def test_the_result_is_a_certificate():
 
 
 def test_components_without_labels_stay_undecided():
-    affinity = sparse.block_diag([np.ones((3, 3)), np.ones((4, 4)), np.zeros((1, 1))], "csr")
+    blocks = [sparse.csr_array(np.ones((k, k))) for k in (3, 4)]
+    affinity = sparse.block_diag([*blocks, sparse.csr_array((1, 1))], "csr")
     y = [2, -1, 5, -1, -1, -1, -1, -1]
     model = TVClassifier(affinity="precomputed")
     with pytest.warns(UserWarning, match="5 samples are not connected to any label"):

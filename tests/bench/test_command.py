@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import graphtv
-from graphtv.bench import files, reference
+from graphtv.bench import reference
 from graphtv.bench.outcome import Outcome
 from graphtv.bench.problems import make
 from graphtv.bench.team import Worker
@@ -228,8 +228,8 @@ def test_scaling(tmp_path):
         (["peers", "--accuracies", "1e-13"], "argument --accuracies: must lie in"),
         (["peers", "--accuracies", "fine"], "invalid accuracy value: 'fine'"),
         (["peers", "--turns", "0"], "argument --turns: must be at least 1, got 0"),
-        (["peers", "--budget", "nan"], "argument --budget: must be positive"),
-        (["peers", "--threads", "two"], "argument --threads: invalid count value: 'two'"),
+        (["peers", "--budget", "nan"], "argument --budget: must be a finite number above 0"),
+        (["peers", "--threads", "two"], "argument --threads: invalid integer value: 'two'"),
         (["peers", "--environments", "nowhere"], "--environments must be a folder, got nowhere"),
         (["peers", "--settings", "file"], "--settings must be a JSON file"),
         (["kernels", "--out", "file"], "--out must be a folder, got file"),
@@ -263,7 +263,7 @@ def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch, capsys):
         raise OSError(28, "No space left on device")
 
     (tmp_path / "scaling.csv").write_text("precious")
-    monkeypatch.setattr(files.os, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     assert main(["bench", "scaling", "--quick", "--out", str(tmp_path)]) == 2
     assert "No space left on device" in capsys.readouterr().err
     assert os.listdir(tmp_path) == ["scaling.csv"]

@@ -1,6 +1,7 @@
 """The command line as a user meets it: output, files, messages and exit codes."""
 
 import builtins
+import io
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
+from commands import refused
 from graphtv.cli import main
 
 DEMO = ["demo", "--size", "32"]
@@ -34,18 +36,6 @@ def small_examples(monkeypatch):
     monkeypatch.setattr(examples, "landscape", lambda: landscape(40, 60))
 
 
-def refuse(argv, capsys):
-    """Run a command that must be refused; return what it says."""
-    try:
-        code = main(argv)
-    except SystemExit as exit_:
-        code = exit_.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    return captured.err
-
-
 def test_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
@@ -62,7 +52,9 @@ def test_info_names_every_package(capsys):
 
 
 def test_no_command_is_an_error(capsys):
-    assert "command" in refuse([], capsys)
+    assert "command" in refused(
+        capsys,
+    )
 
 
 # The picture ------------------------------------------------------------------------------------
@@ -106,7 +98,7 @@ def test_existing_file_is_kept_unless_forced(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("graphtv.cli.demo.picture.picture", lambda *_: b"<svg/>")
     target = tmp_path / "mine.svg"
     target.write_text("precious")
-    assert "--force" in refuse([*DEMO, "--out", str(target)], capsys)
+    assert "--force" in refused(capsys, *DEMO, "--out", str(target))
     assert target.read_text() == "precious"
     assert main([*DEMO, "--out", str(target), "--force"]) == 0
     assert "<svg" in target.read_text()
@@ -135,7 +127,7 @@ def test_default_pictures_are_numbered(tmp_path):
     ],
 )
 def test_wrong_requests_are_refused_before_any_work(options, complaint, capsys, tmp_path):
-    assert complaint in refuse(["demo", *options], capsys)
+    assert complaint in refused(capsys, "demo", *options)
     assert os.listdir(tmp_path) == []
 
 
@@ -181,14 +173,32 @@ def test_interrupt(capsys, monkeypatch):
     assert "Certified" not in captured.out
 
 
-def test_as_a_process_on_a_terminal_without_greek():
+@pytest.mark.usefixtures("small_examples")
+def test_a_terminal_without_greek(monkeypatch):
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert main([*DEMO, "--no-picture"]) == 0
+    shown = terminal.buffer.getvalue().decode("ascii")
+    assert "         ?        ??" in shown  # κ and κ²
+
+
+def test_the_race_is_live_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    from graphtv.cli.demo import examples, race
+
+    monkeypatch.setattr(race, "_can_be_live", lambda: True)
+    results = race.race(examples.roads(200))
+    out = capsys.readouterr().out
+    for name, result in results.items():
+        assert re.search(rf"{name} +{result.iterations} ", out)
+    assert "times fewer iterations" in out
+    assert not race._Live()._rows["none"].iteration
+
+
+def test_as_a_process():
     finished = subprocess.run(
-        [sys.executable, "-m", "graphtv", *DEMO, "--no-picture"],
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        encoding="ascii",
-        check=False,
+        [sys.executable, "-m", "graphtv", "info"], capture_output=True, text=True, check=False
     )
-    assert finished.returncode == 0, finished.stderr
+    assert finished.returncode == 0
     assert finished.stderr == ""
-    assert "         ?        ??" in finished.stdout  # κ and κ²
+    assert finished.stdout.startswith("graphtv ")

@@ -3,13 +3,13 @@
 import gzip
 import io
 import json
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commands import refused
 from graphtv import FlowNetwork, gallery, write_dimacs
 from graphtv.cli import main
 
@@ -27,16 +27,7 @@ def run(*argv):
 
 
 def refuse(capsys, *argv):
-    before = sorted(os.listdir())
-    try:
-        code = run(*argv)
-    except SystemExit as exit_:
-        code = exit_.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    assert sorted(os.listdir()) == before
-    return captured.err
+    return refused(capsys, "cut", *argv)
 
 
 def test_prints_the_value_and_the_proof(capsys):

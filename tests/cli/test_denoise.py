@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commands import refused
 from graphtv import denoise_tv, suggest_weight
 from graphtv.cli import main
 from graphtv.cli.auto_weight import mosaic
@@ -44,17 +45,7 @@ def run(*argv):
 
 
 def refuse(capsys, *argv):
-    """Run a command that must be refused; return what it says. Nothing may be left behind."""
-    before = sorted(os.listdir())
-    try:
-        code = run(*argv)
-    except SystemExit as exit_:
-        code = exit_.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    assert sorted(os.listdir()) == before
-    return captured.err
+    return refused(capsys, "denoise", *argv)
 
 
 def expected(image, weight, **options):

@@ -43,7 +43,7 @@ def test_examples_are_understood(line):
 
 
 def test_every_command_is_on_the_page():
-    for command in ("demo", "denoise", "segment", "cut", "fuse", "completion", "info"):
+    for command in ("demo", "denoise", "segment", "cut", "fuse", "app", "completion", "info"):
         assert re.search(rf"^\| .*`{command}`", PAGE, re.M)
 
 

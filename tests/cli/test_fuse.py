@@ -3,13 +3,13 @@
 import csv
 import io
 import json
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commands import refused
 from graphtv import Graph, datasets, fused_lasso, fused_lasso_path
 from graphtv.cli import main
 
@@ -31,16 +31,7 @@ def run(*argv):
 
 
 def refuse(capsys, *argv):
-    before = sorted(os.listdir())
-    try:
-        code = run(*argv)
-    except SystemExit as exit_:
-        code = exit_.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    assert sorted(os.listdir()) == before
-    return captured.err
+    return refused(capsys, "fuse", *argv)
 
 
 def rows_of(path, delimiter=","):

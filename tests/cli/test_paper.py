@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import refused
 from graphtv.cli import main, paper
 from graphtv.paper import table1
 
@@ -20,34 +21,23 @@ def empty_directory(tmp_path, monkeypatch):
     return tmp_path
 
 
-def refuse(argv, capsys):
-    try:
-        code = main(argv)
-    except SystemExit as exit_:
-        code = exit_.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    return captured.err
-
-
 def test_unknown_and_missing_experiments_are_refused(capsys, tmp_path):
-    assert "table9" in refuse(["paper", "table9"], capsys)
-    assert "experiment" in refuse(["paper"], capsys)
+    assert "table9" in refused(capsys, "paper", "table9")
+    assert "experiment" in refused(capsys, "paper")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_of_data_must_exist(capsys, tmp_path, monkeypatch):
-    assert "--data nowhere" in refuse(["paper", "table1", "--data", "nowhere"], capsys)
+    assert "--data nowhere" in refused(capsys, "paper", "table1", "--data", "nowhere")
     monkeypatch.setenv("GRAPHTV_DATA", "nowhere")
-    assert "GRAPHTV_DATA is nowhere" in refuse(["paper", "table1"], capsys)
+    assert "GRAPHTV_DATA is nowhere" in refused(capsys, "paper", "table1")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_output_must_be_a_folder_that_can_be_written(capsys, tmp_path):
     (tmp_path / "file").write_text("mine")
-    assert "--out file" in refuse(["paper", "table1", "--out", "file"], capsys)
-    assert "--out" in refuse(["paper", "table1", "--out", "file/below"], capsys)
+    assert "--out file" in refused(capsys, "paper", "table1", "--out", "file")
+    assert "--out" in refused(capsys, "paper", "table1", "--out", "file/below")
     assert (tmp_path / "file").read_text() == "mine"
 
 

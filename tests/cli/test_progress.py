@@ -1,6 +1,7 @@
 """The progress bar: what it shows on a terminal, and that it is silent everywhere else."""
 
 import builtins
+import io
 import math
 import os
 import subprocess
@@ -123,3 +124,21 @@ def test_a_run_with_the_bar_is_the_same_run():
     with progress_bar("working", 1e-6) as callback:
         result = solve(problem, callback=callback)
     assert (result.u == solve(problem).u).all()
+
+
+def test_runs_one_after_the_other_are_counted(monkeypatch):
+    pytest.importorskip("rich")
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setenv("COLUMNS", "100")
+    image, _ = gallery.piecewise_constant_image((32, 32), seed=1, noise=0.2)
+    problem = Problem(grid_graph((32, 32), 0.2), SquaredLoss(image.ravel()))
+    with progress_bar("working", 0.0) as callback:
+        for _ in range(3):
+            solve(problem, tol=0.0, callback=callback)
+    assert "working, run 3" in terminal.getvalue()
+    assert "run 4" not in terminal.getvalue()

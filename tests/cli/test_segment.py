@@ -1,12 +1,12 @@
 """``graphtv segment``: scribbles of every kind, labels in every format."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commands import refused
 from graphtv import segment_image
 from graphtv.cli import main
 
@@ -36,16 +36,7 @@ def run(*argv):
 
 
 def refuse(capsys, *argv):
-    before = sorted(os.listdir())
-    try:
-        code = run(*argv)
-    except SystemExit as exit_:
-        code = exit_.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    assert sorted(os.listdir()) == before
-    return captured.err
+    return refused(capsys, "segment", *argv)
 
 
 def scribbles_as(kind, marks):

@@ -8,6 +8,7 @@ import pytest
 
 from graphtv import (
     EntropicSimplex,
+    Graph,
     HuberTV,
     Problem,
     SquaredLoss,
@@ -289,3 +290,20 @@ def test_flows_wait_for_a_start_that_is_almost_there(capsys):
     assert "flows\n" not in capsys.readouterr().out
     solve(problem, tol=0.0, verbose=True)
     assert "flows\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("penalty", [TotalVariation(), HuberTV(0.3)])
+@pytest.mark.parametrize("weight", [1.0, 2.5])
+@pytest.mark.parametrize("tol", [1e-3, 0.0])
+def test_a_graph_without_cycles_takes_one_step(penalty, weight, tol):
+    rng = np.random.default_rng(0)
+    edges = [[rng.integers(0, i), i] for i in range(1, 300) if i % 50]
+    graph = Graph(300, edges, rng.uniform(0.1, 1.0, len(edges)))
+    signal = rng.standard_normal((300, 2))
+    problem = Problem(graph, SquaredLoss(signal, np.full(300, weight)), penalty)
+    result = solve(problem, tol=tol)
+    assert result.status == "optimal"
+    assert result.iterations == 1
+    assert result.sweeps == 2
+    assert result.relative_gap <= 1e-12
+    verify(result, problem)

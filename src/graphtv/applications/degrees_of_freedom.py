@@ -18,7 +18,7 @@ from graphtv.applications.fused_model import FusedModel
 from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.result import Result
-from graphtv.solver.loop import EXACT_GAP
+from graphtv.solver.exact import EXACT_GAP
 from graphtv.terms import AbsoluteLoss, HuberLoss, PoissonLoss, SquaredLoss
 
 EXACT_TIES = 1e-10

@@ -42,7 +42,8 @@ from graphtv.problem import Problem
 from graphtv.result import Result, Status
 from graphtv.solver import solve
 from graphtv.solver.certificate import Certificate
-from graphtv.solver.loop import EXACT_GAP, _error_bound
+from graphtv.solver.exact import EXACT_GAP
+from graphtv.solver.loop import _error_bound
 from graphtv.terms import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
 from graphtv.terms._arrays import from_core, spread, to_core
 

@@ -53,19 +53,28 @@ def scribble_cost(
     ndarray, shape (n, C)
         -log of the posterior probabilities.
     """
-    logs = log_densities(colours, scribbles, sigma_color, spread)
+    return posterior_cost(log_densities(colours, scribbles, sigma_color, spread))
+
+
+def posterior_cost(logs: Floats) -> Floats:
+    """Return -log of the posterior probabilities of densities given by their logarithms."""
     highest = logs.max(axis=1, keepdims=True)
     total = highest + np.log(np.exp(logs - highest).sum(axis=1, keepdims=True))
     return np.asarray(total - logs)
 
 
 def log_densities(
-    colours: Floats, scribbles: NDArray[np.int64], sigma_color: float, spread: float
+    colours: Floats,
+    scribbles: NDArray[np.int64],
+    sigma_color: float,
+    spread: float,
+    most_samples: int = MOST_SAMPLES,
 ) -> Floats:
     """Return log P_c of each class at each pixel, but for what all classes and pixels share.
 
     That is the constant of the kernels, -(d + D)/2 log 2π - d log σ for d channels and D axes.
-    The parameters are those of `scribble_cost`.
+    The parameters are those of `scribble_cost`; `most_samples` scribbled pixels of a class are
+    taken.
     """
     n_classes = int(scribbles.max())
     places = np.indices(scribbles.shape, dtype=np.float32).reshape(scribbles.ndim, -1).T
@@ -73,12 +82,12 @@ def log_densities(
     shades = (colours / sigma_color).astype(np.float32)
     logs = np.empty((len(shades), n_classes))
     for c in range(n_classes):
-        logs[:, c] = _log_density(shades, places, scribbles == c + 1, spread)
+        logs[:, c] = _log_density(shades, places, scribbles == c + 1, spread, most_samples)
     return logs
 
 
 def _log_density(
-    shades: Singles, places: Singles, mask: NDArray[np.bool_], spread: float
+    shades: Singles, places: Singles, mask: NDArray[np.bool_], spread: float, most_samples: int
 ) -> Floats:
     """Return log P_c but for what all classes share.
 
@@ -87,7 +96,7 @@ def _log_density(
 
         ⟨I_i, I_j⟩ - |I_i|²/2 - |I_j|²/2 + r ⟨x_i, x_j⟩ - r |x_i|²/2 - r |x_j|²/2 .
     """
-    samples = _evenly(np.flatnonzero(mask), MOST_SAMPLES)
+    samples = _evenly(np.flatnonzero(mask), most_samples)
     distance = ndimage.distance_transform_edt(~mask).ravel()
     width = np.maximum(spread * distance, 1.0)
     r = (1.0 / width**2).astype(np.float32)[:, None]

@@ -5,21 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from graphtv.io.atomic import replaced
 
 
 def write(path: Path, content: str | bytes) -> None:
     """Write a file, which appears when it is complete; its folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(content.encode() if isinstance(content, str) else content)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replaced(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
 def write_json(path: Path, content: Any) -> None:

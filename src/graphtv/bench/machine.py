@@ -16,7 +16,7 @@ def describe() -> dict[str, str]:
         "processor": processor(),
         "cores": str(n_processors()),
         "memory": memory(),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.release().partition('-')[0]}",
         "compiler": compiler(),
         "python": platform.python_version(),
     }

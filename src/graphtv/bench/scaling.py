@@ -79,7 +79,7 @@ def measure(kind: str, elements: int, instance: Instance, n_threads: int) -> dic
 def scaling_table(rows: list[dict[str, Any]]) -> Table:
     """Return the costs, and per element."""
     table = Table(
-        "Cost against size",
+        "Iterations and exact answers",
         ["problem", "threads", "iteration, ns per element", "exact, s", "µs per element", "gap"],
     )
     for row in rows:

@@ -46,23 +46,28 @@ class Search:
     def climb(self, target: float, limit: float = math.inf) -> None:
         """Go up the ladder in leaps until the target is met or a run takes too long.
 
-        Too long is half the budget, from where a leap may exceed it, or the limit.
+        Too long is half the budget, from where a leap may exceed it, or the limit. Numbers of
+        iterations, not tolerances, are also given up where twice many more gain nothing.
         """
         enough = min(self.budget / 2, limit)
         last = len(self.ladder) - 1
         leap = max(1, min(6, len(self.ladder) // 8))
         step = max(self.trials, default=min(2 * leap, last))
-        previous: Trial | None = None
+        anchor: Trial | None = None
         stale = 0
         while True:
             trial = self(step)
             if trial.accuracy <= target or step == last or trial.seconds > enough:
                 return
-            if previous is not None:
-                stale = stale + 1 if trial.accuracy > 0.9 * previous.accuracy else 0
-                if stale == 2 or has_stopped(previous, trial):
+            if anchor is None:
+                anchor = trial
+            elif isinstance(trial.setting, int) and trial.setting >= 1.5 * anchor.setting:
+                stale = stale + 1 if trial.accuracy > 0.9 * anchor.accuracy else 0
+                # More iterations that cost no more: it has a stopping rule of its own.
+                has_stopped = 0.05 < trial.seconds < 1.1 * anchor.seconds
+                if stale == 2 or has_stopped:
                     return
-            previous = trial
+                anchor = trial
             step = min(step + leap, last)
 
     def cheapest(self, target: float) -> Trial | None:
@@ -90,12 +95,6 @@ class Search:
 
     def _good(self, target: float) -> list[int]:
         return [step for step, trial in self.trials.items() if trial.accuracy <= target]
-
-
-def has_stopped(previous: Trial, trial: Trial) -> bool:
-    """Tell whether a method has a stopping rule of its own: more iterations cost no more."""
-    many = isinstance(trial.setting, int) and trial.setting >= 1.5 * previous.setting
-    return many and 0.05 < trial.seconds < 1.1 * previous.seconds
 
 
 def settings_for(

@@ -40,4 +40,5 @@ class Settings:
     def put(self, key: str, value: Any) -> None:
         """Keep a value."""
         self.known[key] = value
-        write(self.path, json.dumps(self.known, indent=0, sort_keys=True) + "\n")
+        lines = [f"{json.dumps(key)}: {json.dumps(self.known[key])}" for key in sorted(self.known)]
+        write(self.path, "{\n" + ",\n".join(lines) + "\n}\n")

@@ -38,7 +38,9 @@ def peers_of(outcomes: Sequence[Outcome]) -> list[str]:
 
 def ratios(outcomes: Sequence[Outcome], accuracy: float) -> Table:
     """Return the times of the peers over graphtv's, a row per problem."""
-    peers = [peer for peer in peers_of(outcomes) if peer != OURS]
+    others = [peer for peer in peers_of(outcomes) if peer != OURS]
+    reached = {peer: any(outcome.ratio(peer, accuracy) for outcome in outcomes) for peer in others}
+    peers = [peer for peer in others if reached[peer]]
     table = Table(f"To {power(accuracy)}", ["problem", "graphtv, s", *peers])
     for outcome in outcomes:
         cells = [ratio(outcome.ratio(peer, accuracy)) for peer in peers]
@@ -47,6 +49,8 @@ def ratios(outcomes: Sequence[Outcome], accuracy: float) -> Table:
         cells = [cell.replace("**", "") if peer.startswith(OURS) else cell for peer, cell in marked]
         mine = seconds(outcome.seconds(OURS, accuracy))
         table.rows.append([described(outcome), mine, *cells])
+    if len(peers) < len(others):
+        table.caption = f"Not reached by {', '.join(p for p in others if not reached[p])}."
     return table
 
 

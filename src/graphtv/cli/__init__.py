@@ -21,6 +21,7 @@ COMMANDS = {
     "segment": "segment an image from scribbles",
     "cut": "find a minimum cut of a network in DIMACS format",
     "fuse": "fuse numbers on a graph into pieces of equal value",
+    "app": "segment and denoise in the browser, live",
     "paper": "the paper's tables and figures, computed anew",
     "bench": "races: exact kernels, graphtv against its peers, cost against size",
     "completion": "print the code that completes commands in a shell",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphtv.cli.errors import UsageError
+from graphtv.cli.solving import positive, positive_count
 
 if TYPE_CHECKING:
     from graphtv.bench.outcome import Outcome
@@ -20,8 +21,13 @@ SUMMARIES = {
     "peers": "seconds to an accuracy, against the packages that people use today",
     "scaling": "cost against size",
 }
+EXAMPLES = """\
+examples:
+  graphtv bench kernels --quick
+  graphtv bench peers --problems P1 P5 --accuracies 1e-3 1e-6
+  graphtv bench scaling --out results"""
+
 QUICK_PROBLEMS = ("P1", "P5", "P4", "P3S")
-MOST_THREADS = 1024
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "as JSON and CSV, plots as PNG. Peers live in environments of their own, which\n"
         "benchmarks/setup_peers makes; those that are not there are listed as missing."
     )
+    parser.epilog = EXAMPLES
     races = parser.add_subparsers(dest="race", required=True, metavar="race")
     for race, summary in SUMMARIES.items():
         one = races.add_parser(race, help=summary, description=f"{summary.capitalize()}.")
@@ -68,11 +75,11 @@ def _peer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--peers", nargs="+", default=[], metavar="NAME", help="parts of names; by default all"
     )
-    parser.add_argument("--threads", nargs="+", type=_count, default=[1], metavar="N")
-    parser.add_argument("--turns", type=_count, metavar="N", help="by default 5")
+    parser.add_argument("--threads", nargs="+", type=positive_count, default=[1], metavar="N")
+    parser.add_argument("--turns", type=positive_count, metavar="N", help="by default 5")
     parser.add_argument(
         "--budget",
-        type=_seconds,
+        type=positive,
         metavar="S",
         help="seconds that a run may take, by default 25; what is slower is out of reach",
     )
@@ -85,12 +92,16 @@ def _peer_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _scaling_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--threads", nargs="+", type=_count, default=[1], metavar="N")
+    parser.add_argument("--threads", nargs="+", type=positive_count, default=[1], metavar="N")
     parser.add_argument(
-        "--side", type=_count, default=4096, metavar="N", help="of the largest grid"
+        "--side", type=positive_count, default=4096, metavar="N", help="of the largest grid"
     )
     parser.add_argument(
-        "--edges", type=_count, default=10**7, metavar="N", help="of the largest random graph"
+        "--edges",
+        type=positive_count,
+        default=10**7,
+        metavar="N",
+        help="of the largest random graph",
     )
 
 
@@ -108,22 +119,7 @@ def _accuracy(text: str) -> float:
     return value
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
-    return value
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0.0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be positive and finite, got {text}")
-    return value
-
-
-for _check, _name in ((_accuracy, "accuracy"), (_count, "count"), (_seconds, "seconds")):
-    _check.__name__ = _name  # argparse names it in its errors
+_accuracy.__name__ = "accuracy"  # argparse names it in its errors
 
 
 def run(arguments: argparse.Namespace) -> int:

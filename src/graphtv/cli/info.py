@@ -16,6 +16,7 @@ OPTIONAL = (
     "scikit-learn",
     "pillow",
     "tifffile",
+    "aiohttp",
     "rich",
     "shtab",
 )

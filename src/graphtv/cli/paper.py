@@ -21,6 +21,12 @@ from graphtv.paper.store import Store, library_version
 
 DEFAULT_OUT = Path("graphtv-paper")
 
+EXAMPLES = """\
+examples:
+  graphtv paper figure1
+  graphtv paper table1 table2 --quick
+  graphtv paper all --data instances --out results"""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
@@ -28,6 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "Reproduce the tables and figures of the paper: printed, and written as CSV, PNG and one\n"
         "page of HTML. A run that was interrupted goes on from where it was."
     )
+    parser.epilog = EXAMPLES
     parser.add_argument(
         "experiments",
         nargs="+",

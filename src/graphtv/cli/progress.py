@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from graphtv.solver.loop import EXACT_GAP
+from graphtv.solver.exact import EXACT_GAP
 from graphtv.solver.progress import Info
 
 

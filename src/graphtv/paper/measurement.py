@@ -34,6 +34,9 @@ GAMMA = 0.25
 POINTS = 160
 """A curve of so many points shows how the gap falls."""
 
+NEAR = 10.0
+"""From this multiple of the tolerance on, every iterate is looked at."""
+
 TELL_EVERY = 0.2
 """Seconds between two reports of progress."""
 
@@ -88,7 +91,8 @@ def count(
         Constant of Algorithm 2 of Chambolle and Pock.
     every : float
         The gap is looked at after every iteration, or, where this is positive, whenever the
-        iterations have grown by this share: counts are too high by at most that much.
+        iterations have grown by this share, until it comes near the tolerance. Gaps rise and fall,
+        so that rarer looks would miss the first iterate that is good enough by more than a stride.
     scheme : str
         As in `graphtv.PDHG`.
     first_gap : float, optional
@@ -117,7 +121,7 @@ def count(
         first_gap = problem.primal(nothing) - problem.dual(no_flow)
     curve = Curve(cap ** (1.0 / POINTS))
     seconds, next_look, last_tell = 0.0, 1, 0.0
-    gap, first_hit = math.inf, None
+    gap, least_gap, first_hit = math.inf, math.inf, None
     reached = False
     while engine.iterations < cap and not reached:
         start = time.process_time()
@@ -126,9 +130,10 @@ def count(
         k = engine.iterations
         if k < next_look and k < cap:
             continue
-        next_look = k + max(1, int(every * k))
         primal, dual = engine.evaluate()
         gap = relative_gap(primal, dual)
+        least_gap = min(gap, least_gap)
+        next_look = k + (max(1, int(every * k)) if least_gap > NEAR * tolerance else 1)
         if first_hit is None and primal - dual <= tolerance * first_gap:
             first_hit = k
         if gap <= tolerance:

@@ -22,7 +22,7 @@ PATTERN_GAP = 3e-4
 
 ChannelDescent = _core.BlockDescent | _core.EdgeDescent | _core.LatticeDescent
 
-POLISH_PRICE = {_core.BlockDescent: 4, _core.EdgeDescent: 4, _core.LatticeDescent: 80}
+POLISH_PRICE = {_core.BlockDescent: 4, _core.EdgeDescent: 10, _core.LatticeDescent: 80}
 """Iterations that cost as much as a polish."""
 
 FLOWS_PRICE = {_core.BlockDescent: 30, _core.EdgeDescent: 30, _core.LatticeDescent: 120}

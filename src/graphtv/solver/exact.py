@@ -18,6 +18,9 @@ from graphtv.solver.engine import Start
 from graphtv.solver.progress import iterations_ahead
 from graphtv.terms import SquaredLoss
 
+EXACT_GAP = 1e-12
+"""The relative gap that counts as exact: what tol=0 asks for."""
+
 HANDOVER_GAP = 5e-4
 """Relative gap at which the start hands over to the flows; they do not mind a factor of four."""
 
@@ -121,7 +124,9 @@ class Exact:
             self._tries_flows = not self._start_is_almost_there()
 
     def _start_is_almost_there(self) -> bool:
-        """Whether the start will reach the tolerance before flows would."""
+        """Whether the start will reach the tolerance, and may, before flows would."""
+        if self._tolerance <= EXACT_GAP or self._start.is_final:
+            return False
         done, price = self._start.iterations, self._start.flows_price
         self._good_since = self._good_since or done
         ahead = iterations_ahead(self._past, self._tolerance) if self._past else None

@@ -8,6 +8,7 @@ from graphtv.solver.certificate import Certificate
 from graphtv.solver.descent import Descent
 from graphtv.solver.engine import Engine, Start
 from graphtv.solver.exact import HANDOVER_GAP, Exact
+from graphtv.solver.forest import Forest, is_solved_outright
 from graphtv.solver.idle import Idle
 from graphtv.solver.pdhg import Pdhg
 from graphtv.solver.plan import Plan
@@ -47,6 +48,9 @@ def _make(
         return Threshold(problem, _make(inner, plan, tolerance, watch, n_threads, warm))
     engine: Start
     preconditioner = plan.preconditioner
+    partition = None if preconditioner is None else preconditioner.partition
+    if plan.start == "descent" and is_solved_outright(problem, partition):
+        return Forest(problem, n_threads)
     goal = HANDOVER_GAP if plan.method == "exact" else tolerance
     p = None if warm is None else warm.p
     if plan.start == "pdhg":
@@ -57,7 +61,7 @@ def _make(
         engine = Relay(problem, goal, watch, n_threads, p)
     else:
         rests = plan.method == "exact"
-        engine = Descent(problem, preconditioner.partition, watch, n_threads, p, rests=rests)
+        engine = Descent(problem, partition, watch, n_threads, p, rests=rests)
     if plan.method == "exact":
         return Exact(problem, engine, tolerance, watch, n_threads)
     return engine

@@ -26,7 +26,7 @@ from graphtv.solver.certificate import (
 )
 from graphtv.solver.closing import Closing
 from graphtv.solver.engine import Engine
-from graphtv.solver.exact import SHORTEST_CHEAP_START
+from graphtv.solver.exact import EXACT_GAP, SHORTEST_CHEAP_START
 from graphtv.solver.factory import make_engine
 from graphtv.solver.log import Log
 from graphtv.solver.options import PDHG
@@ -34,9 +34,6 @@ from graphtv.solver.plan import Plan, choose
 from graphtv.solver.progress import Info, Limits, Progress
 from graphtv.terms import LogisticLoss, PoissonLoss
 from graphtv.terms._arrays import from_core, to_core
-
-EXACT_GAP = 1e-12
-"""The relative gap that counts as exact: what tol=0 asks for."""
 
 KEEP_FROM = 500
 """Iterations from which good points are kept, since gaps of PDHG rise and fall on long runs."""

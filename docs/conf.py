@@ -1,0 +1,109 @@
+"""The site: `scripts/build_docs` makes it from these pages and the docstrings."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "graphtv"
+author = "The graphtv developers"
+copyright = author
+try:
+    release = metadata.version("graphtv")
+except metadata.PackageNotFoundError:  # run from a checkout
+    release = ""
+
+extensions = [
+    "mathml",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+html_math_renderer = "mathml"
+templates_path = ["_templates"]
+exclude_patterns = ["_*"]
+
+# Pages are Markdown that GitHub shows as well: $…$ for formulas, headings as anchors.
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+
+default_role = "py:obj"
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "graphtv"
+html_static_path = ["_static"]
+html_css_files = ["graphtv.css"]
+html_copy_source = False
+html_sidebars: dict[str, list[str]] = {"coming-from": [], "index": []}
+html_show_copyright = False
+html_theme_options: dict[str, Any] = {
+    "header_links_before_dropdown": 8,
+    "navbar_persistent": ["search-button"],
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+}
+copybutton_prompt_text = r"\$ "
+copybutton_prompt_is_regexp = True
+
+# Files at the root of the repository are pages of the site.
+ROOT_FILES = {
+    "README.md": "index.md",
+    "NOTATION.md": "reference/notation.md",
+    "CONTRIBUTING.md": "reference/contributing.md",
+    "CHANGELOG.md": "reference/changelog.md",
+}
+
+
+def link_to_pages(app: Sphinx, document: str, source: list[str]) -> None:
+    """Let links to files at the root lead to their pages; absolute paths begin at docs/."""
+    for file, page in ROOT_FILES.items():
+        source[0] = re.sub(rf"\]\((?:\.\./)+{file}", f"](/{page}", source[0])
+
+
+def link_included(app: Sphinx, path: Any, document: str, source: list[str]) -> None:
+    """Do the same in the files at the root themselves, whose links begin there."""
+    for file, page in ROOT_FILES.items():
+        source[0] = source[0].replace(f"]({file}", f"](/{page}")
+
+
+def escape_bars(
+    app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Show |p| as it stands: reStructuredText would take it for a substitution."""
+    code = r"(``.*?``|`[^`]*`)"
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(code, line)
+            parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+            lines[number] = "".join(parts)
+
+
+def skip_generated(
+    app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out what scikit-learn adds to estimators for the routing of metadata."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
+def setup(app: Sphinx) -> None:
+    """Register what is above."""
+    app.connect("source-read", link_to_pages)
+    app.connect("include-read", link_included)
+    app.connect("autodoc-skip-member", skip_generated)
+    app.connect("autodoc-process-docstring", escape_bars, priority=900)

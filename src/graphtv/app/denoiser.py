@@ -1,0 +1,167 @@
+"""Denoising of one image again and again, as the weight changes; each run starts from the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv.app.frame import Frame, finite
+from graphtv.app.photo import Photo
+from graphtv.applications.denoising import denoise_tv
+from graphtv.applications.noise import suggest_weight
+from graphtv.result import Result
+from graphtv.solver.progress import Info
+
+TOLERANCE = 1e-4
+LEAST_WEIGHT, MOST_WEIGHT = 0.001, 1.0
+SUGGESTION_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be computed.
+
+    Attributes
+    ----------
+    weight : float or None
+        As in `denoise_tv`; None for the one that `suggest_weight` suggests.
+    noise : float
+        Standard deviation of noise that is added first, 1 being white.
+    preconditioner : str
+        As in `graphtv.solve`.
+    """
+
+    weight: float | None
+    noise: float
+    preconditioner: str
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The denoised image, the noisy one, and what is known about them."""
+
+    clean: NDArray[np.uint8]
+    noisy: NDArray[np.uint8]
+    weight: float
+    iterations: int
+    relative_gap: float
+    seconds: float
+    preconditioner: str
+    is_warm: bool
+    is_done: bool
+
+    def frame(self) -> Frame:
+        """Return what to show: the noisy image, then the clean one."""
+        height, width, _ = self.clean.shape
+        header = {
+            "type": "denoised",
+            "width": width,
+            "height": height,
+            "weight": self.weight,
+            "iterations": self.iterations,
+            "gap": finite(self.relative_gap),
+            "seconds": round(self.seconds, 3),
+            "preconditioner": self.preconditioner,
+            "tolerance": TOLERANCE,
+            "warm": self.is_warm,
+            "done": self.is_done,
+        }
+        return Frame(header, self.noisy.tobytes() + self.clean.tobytes())
+
+
+class Denoiser:
+    """One image and what has been computed for it; used by one thread at a time."""
+
+    def __init__(self, photo: Photo) -> None:
+        self._pixels = photo.pixels / 255.0
+        self._noise: float | None = None
+        self._noisy = self._pixels
+        self._suggested: float | None = None
+        self._start: Result | None = None
+        self._wish: Wish | None = None
+        self._iterations, self._seconds = 0, 0.0
+
+    def run(
+        self,
+        wish: Wish,
+        show: Callable[[Answer], None],
+        is_over: Callable[[], bool],
+        n_threads: int = 1,
+    ) -> Answer:
+        """Work on a wish until it is fulfilled, or time is over; called again, go on."""
+        if wish is not self._wish:
+            self._wish, self._iterations, self._seconds = wish, 0, 0.0
+        self._add_noise(wish.noise)
+        weight = self._suggestion(n_threads) if wish.weight is None else wish.weight
+        is_warm = self._start is not None
+
+        def answer(
+            u: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+            iterations: int,
+            gap: float,
+            seconds: float,
+            preconditioner: str,
+            is_done: bool,
+        ) -> Answer:
+            return Answer(
+                clean=_bytes(u.reshape(self._pixels.shape)),
+                noisy=_bytes(self._noisy),
+                weight=weight,
+                iterations=self._iterations + iterations,
+                relative_gap=gap,
+                seconds=self._seconds + seconds,
+                preconditioner=preconditioner,
+                is_warm=is_warm,
+                is_done=is_done,
+            )
+
+        def report(info: Info) -> bool:
+            name = wish.preconditioner
+            show(answer(info.u, info.iteration, info.relative_gap, info.time, name, False))
+            return is_over()
+
+        _, result = denoise_tv(
+            self._noisy,
+            weight,
+            channel_axis=-1,
+            return_result=True,
+            preconditioner=wish.preconditioner,
+            tol=TOLERANCE,
+            warm_start=self._start,
+            callback=report,
+            n_threads=n_threads,
+        )
+        seconds = result.setup_time + result.solve_time
+        done = answer(
+            result.u,
+            result.iterations,
+            result.relative_gap,
+            seconds,
+            result.preconditioner,
+            result.status != "interrupted",
+        )
+        self._start = result
+        self._iterations += result.iterations
+        self._seconds += seconds
+        return done
+
+    def _add_noise(self, noise: float) -> None:
+        if noise != self._noise:
+            rng = np.random.default_rng(0)
+            added = noise * rng.standard_normal(self._pixels.shape)
+            self._noise, self._noisy, self._suggested = noise, self._pixels + added, None
+
+    def _suggestion(self, n_threads: int) -> float:
+        if self._suggested is None:
+            found = suggest_weight(
+                self._noisy, channel_axis=-1, time_limit=SUGGESTION_SECONDS, n_threads=n_threads
+            )
+            self._suggested = float(np.clip(found, LEAST_WEIGHT, MOST_WEIGHT))
+        return self._suggested
+
+
+def _bytes(image: NDArray[np.float64]) -> NDArray[np.uint8]:
+    return np.rint(255.0 * np.clip(image, 0.0, 1.0)).astype(np.uint8)

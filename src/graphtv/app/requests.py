@@ -1,0 +1,163 @@
+"""What a page may ask for by WebSocket: JSON that is checked before anything is done with it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from graphtv.app.denoiser import LEAST_WEIGHT, MOST_WEIGHT
+from graphtv.app.limits import LARGEST_BRUSH, LONGEST_NAME, MOST_CLASSES
+from graphtv.app.samples import SAMPLES
+from graphtv.app.strokes import Stroke
+from graphtv.preconditioner import NAMES
+
+PRECONDITIONERS = ("auto", *(name for name in NAMES if name != "auto"))
+
+MOST_POINTS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class UseSample:
+    """Take a sample as the image."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Paint:
+    """Add a stroke, or go on with the last one."""
+
+    stroke: Stroke
+    continues: bool
+
+
+@dataclass(frozen=True)
+class Undo:
+    """Take the last stroke back."""
+
+
+@dataclass(frozen=True)
+class Clear:
+    """Take all strokes back."""
+
+
+@dataclass(frozen=True)
+class NameClasses:
+    """Say which classes there are."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RemoveClass:
+    """Remove a class and its strokes; later ones move up."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Show the segmentation, with these settings."""
+
+    weight: float
+    preconditioner: str
+
+
+@dataclass(frozen=True)
+class Denoise:
+    """Show the denoised image, with these settings; a weight of None is chosen automatically."""
+
+    weight: float | None
+    noise: float
+    preconditioner: str
+
+
+Request = UseSample | Paint | Undo | Clear | NameClasses | RemoveClass | Segment | Denoise
+
+
+def parse(text: str) -> Request:
+    """Return what a message asks for; raise ValueError if it makes no sense."""
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("The message is not JSON.") from None
+    if not isinstance(message, dict):
+        raise ValueError("The message is not an object.")
+    kind = message.get("type")
+    if kind == "sample":
+        return UseSample(_choice(message, "name", tuple(SAMPLES)))
+    if kind == "stroke":
+        stroke = Stroke(
+            _whole(message, "class", 0, MOST_CLASSES),
+            _number(message, "size", 1.0, LARGEST_BRUSH),
+            _points(message.get("points")),
+        )
+        return Paint(stroke, message.get("continues") is True)
+    if kind == "undo":
+        return Undo()
+    if kind == "clear":
+        return Clear()
+    if kind == "classes":
+        return NameClasses(_names(message.get("names")))
+    if kind == "remove":
+        return RemoveClass(_whole(message, "class", 1, MOST_CLASSES))
+    if kind == "segment":
+        return Segment(
+            _number(message, "weight", 0.001, 10.0),
+            _choice(message, "preconditioner", PRECONDITIONERS),
+        )
+    if kind == "denoise":
+        weight = message.get("weight")
+        return Denoise(
+            None if weight == "auto" else _number(message, "weight", LEAST_WEIGHT, MOST_WEIGHT),
+            _number(message, "noise", 0.0, 1.0),
+            _choice(message, "preconditioner", PRECONDITIONERS),
+        )
+    raise ValueError("The message is of no known type.")
+
+
+def _number(message: dict[str, Any], key: str, least: float, most: float) -> float:
+    value = message.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise ValueError(f"{key} must be a number from {least:g} to {most:g}.")
+    return float(value)
+
+
+def _whole(message: dict[str, Any], key: str, least: int, most: int) -> int:
+    value = message.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{key} must be a whole number from {least} to {most}.")
+    return value
+
+
+def _choice(message: dict[str, Any], key: str, choices: tuple[str, ...]) -> str:
+    value = message.get(key)
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{key} must be one of {', '.join(choices)}.")
+    return value
+
+
+def _points(value: Any) -> list[tuple[float, float]]:
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_POINTS_AT_ONCE:
+        raise ValueError(f"points must be a list of 1 to {MOST_POINTS_AT_ONCE} points.")
+    points = []
+    for pair in value:
+        if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_near, pair)):
+            raise ValueError("points must hold pairs of numbers.")
+        points.append((float(pair[0]), float(pair[1])))
+    return points
+
+
+def _is_near(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) < 1e6 and math.isfinite(value)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not 2 <= len(value) <= MOST_CLASSES:
+        raise ValueError(f"names must be a list of 2 to {MOST_CLASSES} names.")
+    if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME for name in value):
+        raise ValueError(f"A name has 1 to {LONGEST_NAME} characters.")
+    return tuple(value)

@@ -1,0 +1,59 @@
+// The WebSocket to the server. It comes back to its session after an interruption.
+
+const RETRY_MILLISECONDS = 1000;
+
+export class Connection {
+  constructor({ word, frame, lost, asked }) {
+    Object.assign(this, { word, frame, lost, asked });
+    this.token = null;
+    this.isOver = false;
+    this.connect();
+  }
+
+  connect() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const back = this.token ? `?session=${this.token}` : "";
+    this.socket = new WebSocket(`${scheme}://${location.host}/live${back}`);
+    this.turn = this.awaited = 0;
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onmessage = (event) => this.receive(event.data);
+    this.socket.onclose = () => {
+      if (this.isOver) return;
+      this.lost();
+      setTimeout(() => this.connect(), RETRY_MILLISECONDS);
+    };
+  }
+
+  // Text is JSON. Bytes are the length of a header, the header in JSON, and pixels.
+  receive(data) {
+    if (typeof data === "string") {
+      const message = JSON.parse(data);
+      if (message.type === "hello") this.token = message.session;
+      if (message.type === "expired" || message.type === "full") this.isOver = true;
+      this.word(message);
+      return;
+    }
+    const length = new DataView(data).getUint32(0, true);
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+    this.frame(header, new Uint8Array(data, 4 + length));
+  }
+
+  // Messages are counted on both sides: an answer says which was the last it obeys, its turn.
+  send(message) {
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    this.socket.send(JSON.stringify(message));
+    this.turn += 1;
+    if (message.type !== "classes") {
+      this.awaited = this.turn;
+      this.asked();
+    }
+  }
+
+  isStale(message) {
+    return message.turn < this.awaited;
+  }
+
+  url(name) {
+    return `/session/${this.token}/${name}`;
+  }
+}

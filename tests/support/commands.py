@@ -1,0 +1,19 @@
+"""The command line, called in this process."""
+
+import os
+
+from graphtv.cli import main
+
+
+def refused(capsys, *argv):
+    """Run a command that must be refused; return what it says. Nothing may be left behind."""
+    before = sorted(os.listdir())
+    try:
+        code = main([*map(str, argv)])
+    except SystemExit as exit_:
+        code = exit_.code
+    captured = capsys.readouterr()
+    assert code == 2
+    assert captured.out == ""
+    assert sorted(os.listdir()) == before
+    return captured.err

@@ -1,0 +1,71 @@
+"""Runs the Python of a page, top to bottom, and compares what its comments claim.
+
+A comment behind an expression, or in the lines right beneath it, is what the expression is or
+prints; one behind any other statement is a remark. A line "…" stands for any lines, and "…" in a
+line for any characters. Code that readers need not see stands in an HTML comment,
+``<!-- python … -->``: neither GitHub nor the site shows it.
+"""
+
+import ast
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+BLOCK = re.compile(r"^(?:```python|<!-- python)\n(.*?)^(?:```|-->)", re.M | re.S)
+
+
+def blocks(page):
+    """Return the blocks of Python of a page."""
+    return BLOCK.findall(Path(page).read_text(encoding="utf-8"))
+
+
+def statements(block):
+    """Pair each statement with the comment at its end and on the lines beneath it."""
+    lines = block.splitlines()
+    for node in ast.parse(block).body:
+        last = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode().strip()
+        comments = [last] if last.startswith("#") else []
+        for line in lines[node.end_lineno :]:
+            if not line.startswith("#"):
+                break
+            comments.append(line)
+        yield node, "\n".join(comment[1:].removeprefix(" ") for comment in comments)
+
+
+def without_effort(text):
+    """Leave out what may change from run to run, or with how the solver finds the same optimum."""
+    text = re.sub(r"(relative gap|error  |work  |time  ).*", r"\1", text)
+    return text.rstrip()
+
+
+def agrees(shown, claimed):
+    """Tell whether the claim is what is shown, but for what it leaves out."""
+    claimed = re.sub(r"^ +…$", "…", without_effort(claimed), flags=re.M)
+    escaped = re.sub(r"([\[?*])", r"[\1]", claimed)
+    return fnmatchcase(without_effort(shown), escaped.replace("…", "*"))
+
+
+def plain(value):
+    """Return the repr with numpy's scalars as plain numbers, as older numpy prints them."""
+    text = re.sub(r"np\.(?:float|int|str)\w*\(([^()]*)\)", r"\1", repr(value))
+    return re.sub(r"np\.(True|False)_", r"\1", text)
+
+
+def run(page, capsys):
+    """Run the blocks of a page in one namespace; return how many claims were compared."""
+    names = {}
+    compared = 0
+    for block in blocks(page):
+        for node, comment in statements(block):
+            source = ast.unparse(node)
+            if not isinstance(node, ast.Expr):
+                exec(compile(source, str(page), "exec"), names)
+                capsys.readouterr()
+                continue
+            value = eval(compile(source, str(page), "eval"), names)
+            printed = capsys.readouterr().out
+            if comment:
+                shown = printed if printed else plain(value)
+                assert agrees(shown, comment), f"{source}\nis\n{shown}\nand not\n{comment}"
+                compared += 1
+    return compared

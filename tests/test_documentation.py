@@ -1,0 +1,94 @@
+"""The pages: their Python runs, what they claim is true, links lead somewhere, none is left out."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from snippets import agrees, blocks, run, statements
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("**/*.md"))
+WITH_PYTHON = [page for page in PAGES if blocks(page)]
+SCRIPTS = sorted((DOCS / "gallery").glob("*.py"))
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *WITH_PYTHON], ids=name_of)
+def test_the_python_of_a_page_is_true(page, tmp_path, monkeypatch, capsys):
+    for name in ("matplotlib", "networkx", "sklearn", "skimage"):
+        pytest.importorskip(name)
+    import matplotlib
+    from matplotlib import pyplot
+
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    compared = run(page, capsys)
+    pyplot.close("all")
+    claims = "\n".join(blocks(page)).count("  # True")
+    assert compared >= claims  # none is taken for a remark
+
+
+@pytest.mark.parametrize("page", [*sorted(ROOT.glob("*.md")), *PAGES], ids=name_of)
+def test_links_within_the_repository_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    links = re.findall(r"\]\(([^)#\s]+)", text)
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def test_every_page_is_in_the_contents():
+    listed = {DOCS / "index.md"}
+    for page in PAGES:
+        for tree in re.findall(r"^```{toctree}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+            entries = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            targets = [re.sub(r".*<(.*)>", r"\1", entry) for entry in entries]
+            listed |= {(page.parent / f"{target}.md").resolve() for target in targets}
+    pages = {page.resolve() for page in PAGES if not page.name.startswith("_")}
+    assert pages - listed == set()
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_every_script_of_the_gallery_has_a_page_and_a_picture(script):
+    page = script.with_suffix(".md").read_text(encoding="utf-8")
+    picture = DOCS / "images" / "gallery" / f"{script.stem}.png"
+    assert f"{{literalinclude}} {script.name}" in page
+    assert f"../images/gallery/{picture.name}" in page
+    assert picture.stat().st_size <= 200_000
+    assert f":link: {script.stem}\n" in (DOCS / "gallery" / "index.md").read_text("utf-8")
+    tests = "".join(test.read_text("utf-8") for test in (ROOT / "tests").glob("**/test_*.py"))
+    assert f'"{script.name}"' in tests or f"/{script.name}" in tests  # it is run
+
+
+def test_the_reference_has_every_public_name():
+    import graphtv
+    from graphtv import datasets, gallery, plot
+
+    text = (DOCS / "reference" / "api.rst").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   (\w+)$", text, re.M))
+    modules = {"datasets", "gallery"}
+    pictures = {name for name in plot.__all__ if name.startswith("draw_")}
+    public = {*graphtv.__all__, *datasets.__all__, *gallery.__all__, *pictures} - modules
+    assert listed == public
+
+
+def test_the_citation_is_of_this_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"version: {project['version']}\n" in citation
+    assert f"license: {project['license']}\n" in citation
+    assert f"[{project['version']}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_claims_are_told_from_remarks():
+    block = "x = 1  # a remark\nx  # 1\nprint(x)\n# 1\n\n# not a claim\nx\n"
+    assert [claim for _, claim in statements(block)] == ["a remark", "1", "1", ""]
+    assert agrees("a\nb\nc [1]", "a\n   …\nc [1]")
+    assert agrees("0.123", "0.1…")
+    assert not agrees("0.223", "0.1…")
+    assert not agrees("True", "False")
