@@ -39,6 +39,14 @@ def max_flow(n: int, arcs: Integers, capacities: Integers, s: int, t: int) -> tu
     return int(flow.optimal_flow()), side
 
 
+def _has_ortools() -> bool:
+    try:
+        importlib.import_module("ortools.graph.python.max_flow")
+    except ImportError:
+        return False
+    return True
+
+
 def _scipy_flow(n: int, arcs: Integers, capacities: Integers, s: int, t: int) -> tuple[int, Any]:
     from scipy import sparse
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
@@ -174,7 +182,8 @@ def _any_term(rng: np.random.Generator) -> Figures:
     result = solve(problem, tol=1e-10, max_iterations=20_000, time_limit=20, n_threads=1)
     true = confirm(problem, result)
     size = float(true.size)
-    slack = AGREEMENT * (abs(right) + 1e-3 * size + 1e-3)
+    # What the conic solver promises is absolute, and no better than this.
+    slack = AGREEMENT * (abs(right) + 0.01 * size + 0.01)
     low, high = float(true.dual) - slack, float(true.primal) + slack
     assert low <= right <= high, f"{told}: {right!r} is not in [{low!r}, {high!r}]"
     return {"against a conic solver": 1}
@@ -183,7 +192,8 @@ def _any_term(rng: np.random.Generator) -> Figures:
 def _network(rng: np.random.Generator) -> Figures:
     n = int(rng.integers(2, 60))
     m = int(rng.integers(1, 6 * n))
-    largest = int(rng.choice([2, 100, 10**6, 10**12]))
+    sizes = [2, 100, 10**6, 10**12] if _has_ortools() else [2, 100, 10**5]  # scipy has 32 bits
+    largest = int(rng.choice(sizes))
     arcs = rng.integers(0, n, (m, 2))
     arcs = arcs[arcs[:, 0] != arcs[:, 1]]
     capacities = rng.integers(0, largest, len(arcs))
@@ -201,6 +211,7 @@ def _network(rng: np.random.Generator) -> Figures:
 
 def check(seed: int, number: int) -> Figures:
     """Compare one problem: three in five by cuts, one by cones, one network."""
+    _has_ortools()  # before CVXPY, whose libraries it does not go with when it comes second
     rng = np.random.default_rng([seed, number, 1])
     return (_network if number % 5 == 0 else _any_term if number % 5 == 1 else _whole_problem)(rng)
 

@@ -35,11 +35,12 @@ EPSILON = np.longdouble(np.finfo(np.float64).eps)
 
 
 class Verdict(NamedTuple):
-    """Both objectives, and how large the numbers are whose sums they are."""
+    """Both objectives, the size of the numbers they sum, and what underflow may cost."""
 
     primal: Any
     dual: Any
     size: Any
+    floor: Any
 
 
 def long(values: Any) -> Long:
@@ -70,7 +71,8 @@ def judge(problem: Problem, u: Any, p: Any) -> Verdict:
     smoothing = (delta / 2 * q * q).sum()
     primal = values.sum() + penalty.sum()
     dual = -conjugates.sum() - smoothing
-    return Verdict(primal, dual, size + smoothing)
+    least = long(np.finfo(np.float64).tiny) * (1 + reach.sum() + abs(v).sum()) * (1 + pull.size)
+    return Verdict(primal, dual, size + smoothing, least)
 
 
 def data_values(problem: Problem, u: Long, s: Long) -> tuple[Long, Long, Long]:
@@ -164,7 +166,7 @@ def confirm(problem: Problem, result: Result) -> Verdict:
     assert np.isfinite(p).all(), f"p is not finite, status {result.status}"
     assert abs(p).max(initial=0.0) <= 1.0, f"|p| is {abs(p).max()!r}"
     true = judge(problem, u, p)
-    slack = 64 * EPSILON * true.size + 1e-290
+    slack = 64 * EPSILON * true.size + true.floor
     for name, told, right in (
         ("primal", result.primal, true.primal),
         ("dual", result.dual, true.dual),

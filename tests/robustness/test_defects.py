@@ -41,6 +41,17 @@ def test_simplex_prox_of_any_step_is_a_point_of_the_simplex(ratio):
     assert u.sum() == pytest.approx(1.0)
 
 
+def test_scales_that_overflow_in_the_iteration_leave_a_point():
+    """Weights 1e97 times the signal on a chain with HuberTV: the iterate was NaN, and returned."""
+    problem = Problem(
+        gallery.path_graph(10, 1e-36), SquaredLoss(np.arange(10) * 1e-133), graphtv.HuberTV(1e-136)
+    )
+    result = solve(problem, max_iterations=50)
+    assert np.isfinite(result.u).all()
+    assert np.isfinite(result.p).all()
+    assert result.dual <= result.primal < np.inf
+
+
 def test_tiff_with_a_loop_of_pages_does_not_hang():
     """Its second directory has no entry and is followed by itself, for ever."""
     pytest.importorskip("tifffile")

@@ -135,8 +135,15 @@ class Closing:
         return values
 
     def certify(self, engine: Engine) -> Certificate:
-        """Certify the current point, whatever the watch says."""
-        return certify(self._problem, engine.primal_point(), engine.dual_point(), self._n_threads)
+        """Certify the current point, whatever the watch says.
+
+        Where numbers of very different scales have made it no number, it is what is known without.
+        """
+        found = certify(self._problem, engine.primal_point(), engine.dual_point(), self._n_threads)
+        if math.isfinite(found.primal) and math.isfinite(found.dual):
+            return found
+        is_point = np.isfinite(found.u).all() and np.isfinite(found.p).all()
+        return found if is_point else self.fall_back(None)
 
     def hold(self, engine: Engine) -> None:
         """Keep the current point, now and then, if the end would take too long after Ctrl-C."""
