@@ -67,6 +67,7 @@ ROOT_FILES = {
     "NOTATION.md": "reference/notation.md",
     "CONTRIBUTING.md": "reference/contributing.md",
     "CHANGELOG.md": "reference/changelog.md",
+    "SECURITY.md": "reference/security.md",
 }
 
 
