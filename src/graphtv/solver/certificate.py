@@ -21,9 +21,8 @@ SLACK = 1e-4
 WITHIN = 1e3
 """A polish is worth its price when the gap is at most so many times the tolerance."""
 
-
 CHUNK = 1 << 18
-"""Edges to look at in one go."""
+"""Edges to deal with in one go."""
 
 
 class Certificate(NamedTuple):

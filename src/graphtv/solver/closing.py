@@ -19,7 +19,7 @@ from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.problem import Problem
 from graphtv.result import Status
-from graphtv.solver.certificate import Certificate, certify
+from graphtv.solver.certificate import CHUNK, Certificate, certify
 from graphtv.solver.engine import Engine
 from graphtv.solver.idle import without_work
 
@@ -52,9 +52,6 @@ LOOKS = 2.0
 
 FINEST = 32767
 """p is held in multiples of 1/FINEST."""
-
-CHUNK = 1 << 18
-"""Entries of p to convert in one go."""
 
 
 class Held(NamedTuple):
