@@ -10,13 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from commands import refused
 from graphtv import denoise_tv, suggest_weight
 from graphtv.cli import main
-from graphtv.cli.auto_weight import mosaic
 
 Image = pytest.importorskip("PIL.Image")
 tifffile = pytest.importorskip("tifffile")
@@ -207,8 +204,8 @@ def test_weight_auto_is_the_default_and_told(capsys):
     np.testing.assert_allclose(np.load("out.npy"), np.load("same.npy"), atol=1e-12)
 
 
-def test_weight_auto_takes_a_sample_of_large_images(monkeypatch, capsys):
-    monkeypatch.setattr("graphtv.cli.auto_weight.MOST_PIXELS", 900)
+def test_weight_auto_is_that_of_the_library_for_large_images_too(monkeypatch, capsys):
+    monkeypatch.setattr("graphtv.applications._mosaic.MOST_PIXELS", 900)
     image = noisy_image((80, 60, 3), "float64")
     np.save("in.npy", image)
     mask = np.ones((80, 60), dtype=bool)
@@ -216,28 +213,10 @@ def test_weight_auto_takes_a_sample_of_large_images(monkeypatch, capsys):
     np.save("mask.npy", mask)
     options = ["--channel-axis", -1, "--mask", "mask.npy", "--json"]
     assert run("in.npy", "out.npy", *options) == 0
-    sampled = json.loads(capsys.readouterr().out)["weight"]
-    whole = suggest_weight(image, channel_axis=-1, mask=mask)
-    assert sampled == pytest.approx(whole, rel=0.4)
-    assert sampled != whole
-    # Where nothing of the sample is known, the whole image is taken.
-    np.save("mask.npy", np.arange(80 * 60).reshape(80, 60) < 300)
-    assert run("in.npy", "again.npy", *options) == 0
-    assert json.loads(capsys.readouterr().out)["weight"] > 0.0
-
-
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.integers(1, 5000))
-def test_mosaics_fit_and_lie_inside(shape, most):
-    chosen = mosaic(tuple(shape), most)
-    if chosen is None:
-        assert np.prod(shape) <= most
-        return
-    assert np.prod([len(indices) for indices in chosen]) <= most
-    for n, indices in zip(shape, chosen, strict=True):
-        assert len(indices) >= 1
-        assert indices[0] >= 0
-        assert indices[-1] < n
-        assert (np.diff(indices) > 0).all()
+    told = json.loads(capsys.readouterr().out)["weight"]
+    assert told == suggest_weight(image, channel_axis=-1, mask=mask)
+    expected = denoise_tv(image, "auto", channel_axis=-1, mask=mask)
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
 
 
 def test_json_is_one_object_with_the_certificate(capsys):

@@ -18,12 +18,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats
 from graphtv.applications._image import Image, columns
+from graphtv.applications._mosaic import sample
+from graphtv.applications._pixel_graph import pixel_graph
 from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.problem import Problem
@@ -39,6 +42,22 @@ LARGEST_RATIO = 2.0**30
 
 REFINEMENTS = 2
 """Parabolas through the three best weights at the end of the search."""
+
+
+def weight_of_image(
+    image: Image,
+    levels: Floats,
+    spacing: Any,
+    connectivity: Any,
+    *,
+    rule: str = "risk",
+    **search: Any,
+) -> tuple[float, Result | None]:
+    """Return the weight for an image, and the result found there unless a sample was enough."""
+    part = sample(image) if rule == "risk" else image
+    unit = pixel_graph(part.shape, 1.0, spacing, connectivity)
+    weight, found = weight_for(part, unit, levels, rule=rule, **search)
+    return weight, found if part is image else None
 
 
 def weight_for(
