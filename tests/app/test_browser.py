@@ -207,6 +207,18 @@ def test_what_is_no_image_is_told_and_changes_nothing(browser, address):
         assert_halves(page.pixels())
 
 
+def test_a_reduced_image_is_announced(browser, address):
+    with opened(browser, address) as page:
+        page.open_halves()
+        notice = page.tab.locator("#reduced")
+        expect(notice).to_be_hidden()
+        page.open_halves(width=300, height=200)
+        expect(notice).to_contain_text("Reduced from 300 × 200 to 77 × 51 pixels")
+        expect(notice).to_contain_text("Labels and scribbles are downloaded in the original size")
+        page.open_halves()
+        expect(notice).to_be_hidden()
+
+
 def test_classes_are_added_named_and_removed(browser, address):
     with opened(browser, address) as page:
         page.open_halves()

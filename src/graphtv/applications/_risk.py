@@ -69,6 +69,7 @@ def weight_for(
     time_limit: float = math.inf,
     verbose: bool = False,
     n_threads: int | None = None,
+    stop: Callable[[], Any] | None = None,
 ) -> tuple[float, Result | None]:
     """Return a factor for the weights of the graph `unit`, and the result found there if any.
 
@@ -81,7 +82,7 @@ def weight_for(
     guess = WEIGHT_PER_NOISE * sigma * 4.0 / degree
     if rule == "noise":
         return guess, None
-    risk = Risk(image, unit, levels, time_limit, verbose, n_threads)
+    risk = Risk(image, unit, levels, time_limit, verbose, n_threads, stop)
     weight = _descend(risk, guess)
     return weight, risk.best
 
@@ -89,7 +90,7 @@ def weight_for(
 class Risk:
     """Stein's estimate of the mean squared error as a function of the weight.
 
-    Infinite once the time is up.
+    Infinite once the time is up, or `stop` has said so.
     """
 
     def __init__(
@@ -100,8 +101,10 @@ class Risk:
         time_limit: float,
         verbose: bool,
         n_threads: int | None,
+        stop: Callable[[], Any] | None,
     ) -> None:
         self._unit, self._levels, self._n_threads = unit, levels, n_threads
+        self._stop = stop
         self._verbose = verbose
         self._end = time.perf_counter() + time_limit
         self._known = columns(image.known) if image.known is not None else None
@@ -124,9 +127,13 @@ class Risk:
             time_limit=None if left == math.inf else left,
             warm_start=self.best,
             n_threads=self._n_threads,
+            stop=self._stop,
         )
         if result.status == "interrupted":
-            raise KeyboardInterrupt
+            if self._stop is None or not self._stop():
+                raise KeyboardInterrupt
+            self._end = -math.inf
+            return math.inf
         if result.status == "time_limit":
             return math.inf
         value, freedom = self._value(columns(result.u))

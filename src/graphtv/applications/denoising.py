@@ -124,7 +124,7 @@ def denoise_tv(
         Also return the certificate.
     **solve_options
         Passed on to `solve`: `tol`, `max_iterations`, `time_limit`, `warm_start`, `callback`,
-        `verbose`, `n_threads`, `method`, `preconditioner`.
+        `stop`, `verbose`, `n_threads`, `method`, `preconditioner`.
 
     Returns
     -------
@@ -212,6 +212,7 @@ def _suggested(
         time_limit=math.inf if limit is None else 0.5 * as_real(limit, "time_limit", minimum=0.0),
         verbose=as_flag(options.get("verbose", False), "verbose"),
         n_threads=options.get("n_threads"),
+        stop=options.get("stop"),
     )
     return weight, options if found is None else {"warm_start": found, **options}
 

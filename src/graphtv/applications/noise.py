@@ -16,6 +16,7 @@ The weight minimises an estimate of the error (`_risk`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,7 @@ def suggest_weight(
     time_limit: float | None = None,
     verbose: bool = False,
     n_threads: int | None = None,
+    stop: Callable[[], Any] | None = None,
 ) -> float:
     """Suggest the `weight` of `denoise_tv`, or a factor for the weights of a graph.
 
@@ -141,6 +143,8 @@ def suggest_weight(
         Print a line for each weight that is tried.
     n_threads : int, optional
         Threads; the result does not depend on it.
+    stop : callable, optional
+        Asked now and then as by `solve`; once it says so, the best weight so far is returned.
 
     Returns
     -------
@@ -178,6 +182,7 @@ def suggest_weight(
         "time_limit": seconds,
         "verbose": is_verbose,
         "n_threads": n_threads,
+        "stop": stop,
     }
     if unit is None:
         return weight_of_image(image, levels, spacing, connectivity, **search)[0]

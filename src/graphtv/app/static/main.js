@@ -58,7 +58,7 @@ const words = {
     image = message;
     labels = null;
     isAutomatic = false;
-    stage.setSize(message.width, message.height);
+    stage.setSize(message.width, message.height, message.original);
     brush.forget();
     enable("get-labels", false);
     enable("get-denoised", false);
