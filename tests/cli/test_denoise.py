@@ -3,9 +3,7 @@
 import io
 import json
 import os
-import struct
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 from commands import refused
 from graphtv import denoise_tv, suggest_weight
 from graphtv.cli import main
+from graphtv.cli.pictures import Picture, encode, picture_of
 
 Image = pytest.importorskip("PIL.Image")
 tifffile = pytest.importorskip("tifffile")
@@ -102,6 +101,15 @@ def test_images_keep_their_type_and_colours(name, shape, dtype):
     assert found.dtype == image.dtype
     axis = -1 if is_colour else None
     np.testing.assert_array_equal(found, expected(image, 0.1, channel_axis=axis))
+
+
+def test_colours_of_16_bits_in_png():
+    image = noisy_image((16, 20, 3), "uint16")
+    Path("in.png").write_bytes(encode(Picture(image, "png", 2), "png"))
+    assert run("in.png", "out.png", "--weight", 0.1) == 0
+    found = picture_of(Path("out.png").read_bytes(), "out.png").pixels
+    assert found.dtype == np.uint16
+    np.testing.assert_array_equal(found, expected(image, 0.1, channel_axis=-1))
 
 
 def test_jpeg_in_and_out():
@@ -318,7 +326,7 @@ def test_existing_file_is_kept_unless_forced(capsys):
         (["complex.npy", "out.npy"], "must hold real numbers, got dtype complex128"),
         (["long.npy", "out.npy"], "long.npy holds int64, whose range"),
         (["frames.gif", "out.png"], "frames.gif has 2 frames"),
-        (["deep.png", "out.png"], "16 bits per colour"),
+        (["deep.npy", "out.jpg"], "JPEG holds uint8 alone, got uint16; write .tif or .npy or .png"),
         (["float.npy", "out.png"], "PNG does not hold float64; write .tif or .npy"),
         (["volume.npy", "out.png"], "holds images in the plane, got shape (4, 5, 6)"),
         (["alpha.png", "out.jpg"], "JPEG cannot hold the image's transparency; write .png"),
@@ -359,7 +367,7 @@ def test_wrong_requests_are_refused(argv, complaint, capsys):
     Path("cut.png").write_bytes(Path("whole.png").read_bytes()[:1000])
     Path("cut.tif").write_bytes(Path("whole.tif").read_bytes()[:100])
     Path("cut.npy").write_bytes(Path("in.npy").read_bytes()[:150])
-    Path("deep.png").write_bytes(deep_png(noisy_image((4, 5, 3), "uint16")))
+    np.save("deep.npy", noisy_image((4, 5), "uint16"))
     Path("empty.png").touch()
     Path("text.png").write_text("not a picture")
     assert complaint in refuse(capsys, *argv)
@@ -389,18 +397,3 @@ def test_failed_write_leaves_nothing(capsys, monkeypatch):
     assert "out.npy cannot be written: no space left" in refuse(
         capsys, "in.npy", "out.npy", "--weight", 0.1
     )
-
-
-def deep_png(pixels):
-    """Return a PNG with 16 bits per colour, which Pillow does not write."""
-    height, width, _ = pixels.shape
-
-    def chunk(kind, data):
-        return (
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        )
-
-    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in pixels)
-    header = struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, 0)
-    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body
