@@ -156,7 +156,7 @@ def test_two_classes_are_painted_shown_and_downloaded(browser, address):
         page.wait_for("done")
         assert_halves(page.pixels())
         assert float(page.tab.inner_text("#gap")) <= 5e-4
-        assert int(page.tab.inner_text("#iterations")) > 0
+        assert page.tab.inner_text("#iterations").isdigit()  # 0 if the last start was so good
 
         name, content = page.download("#get-labels")
         assert name == "labels.png"
