@@ -151,7 +151,10 @@ def assert_halves(shown, column=30, first=BLUE, second=ORANGE):
 
 def test_two_classes_are_painted_shown_and_downloaded(browser, address):
     with opened(browser, address) as page:
+        shown = "select => select.selectedOptions[0].textContent"
+        assert page.tab.locator("#sample").evaluate(shown) == "landscape"
         page.open_halves()
+        assert page.tab.locator("#sample").evaluate(shown) == "your image"
         page.paint_halves()
         page.wait_for("done")
         assert_halves(page.pixels())
