@@ -17,15 +17,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
-import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import as_flag, as_real, is_dask
 from graphtv.applications._image import Image, as_image
 from graphtv.applications._pixel_graph import pixel_graph
-from graphtv.applications._risk import weight_for
+from graphtv.applications._risk import weight_of_image
 from graphtv.applications.noise import noise_levels
-from graphtv.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
@@ -104,8 +102,7 @@ def denoise_tv(
         Larger is smoother. It has the unit of the image: a piece of P pixels with a boundary of
         B pixel sides moves by weight · B/P towards its surroundings. One number; or an array with
         one number per pixel (an edge takes the mean of its two pixels); or a list with one number
-        or array per axis, as `grid_graph` takes it. ``'auto'`` estimates the noise and asks
-        `suggest_weight`.
+        or array per axis, as `grid_graph` takes it. ``'auto'`` is that of `suggest_weight`.
     mask : array_like of bool, optional
         True where the pixel is known. Where it is False the image may hold anything, and the
         pixel is filled in from its surroundings. Of the image's shape, with or without channels.
@@ -127,7 +124,7 @@ def denoise_tv(
         Also return the certificate.
     **solve_options
         Passed on to `solve`: `tol`, `max_iterations`, `time_limit`, `warm_start`, `callback`,
-        `verbose`, `n_threads`, `method`, `preconditioner`.
+        `stop`, `verbose`, `n_threads`, `method`, `preconditioner`.
 
     Returns
     -------
@@ -191,10 +188,8 @@ def denoise_tv(
                 "weight must not be 'auto' unless the loss is squared and the penalty total"
                 f" variation, got loss={loss!r}, penalty={penalty!r}"
             )
-        unit = pixel_graph(frame.shape, 1.0, spacing, connectivity)
-        graph, solve_options = _with_suggested_weight(given, unit, solve_options)
-    else:
-        graph = pixel_graph(frame.shape, weight, spacing, connectivity)
+        weight, solve_options = _suggested(given, spacing, connectivity, solve_options)
+    graph = pixel_graph(frame.shape, weight, spacing, connectivity)
     problem = Problem(graph, _make(make_loss, given), penalty)
     del given  # the problem has copies; volumes are large
     result = solve(problem, **solve_options)
@@ -228,29 +223,22 @@ def _make(make_loss: Loss, image: Image) -> DataTerm:
         raise TypeError(f"loss must be callable as loss(signal, weights=...): {error}") from error
 
 
-def _with_suggested_weight(
-    image: Image, unit: Graph, options: dict[str, Any]
-) -> tuple[Graph, dict[str, Any]]:
-    """Return the graph with the suggested weight, and options that start from what is known."""
+def _suggested(
+    image: Image, spacing: Any, connectivity: Any, options: dict[str, Any]
+) -> tuple[float, dict[str, Any]]:
+    """Return the suggested weight, and options that start from what is known."""
     limit = options.get("time_limit")
-    weight, found = weight_for(
+    weight, found = weight_of_image(
         image,
-        unit,
         noise_levels(image),
+        spacing,
+        connectivity,
         time_limit=math.inf if limit is None else 0.5 * as_real(limit, "time_limit", minimum=0.0),
         verbose=as_flag(options.get("verbose", False), "verbose"),
         n_threads=options.get("n_threads"),
+        stop=options.get("stop"),
     )
-    if found is not None:
-        options = {"warm_start": found, **options}
-    positive = weight > 0.0
-    graph = Graph._from_simple(
-        unit.n_vertices,
-        unit.edges if positive else np.empty((0, 2), dtype=np.int32),
-        weight * unit.weights if positive else np.empty(0),
-        unit._grid,
-    )
-    return graph, options
+    return weight, options if found is None else {"warm_start": found, **options}
 
 
 def _warn_if_early(result: Any) -> None:
