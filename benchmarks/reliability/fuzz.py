@@ -26,10 +26,11 @@ def main() -> None:
     given = parser.parse_args()
     import atheris
 
-    with atheris.instrument_imports(include=["graphtv.io", "graphtv.cli", "csv"]):
+    with atheris.instrument_imports(include=["graphtv.io", "graphtv.cli", "csv", "tifffile"]):
         import graphtv.cli.scribbles
         import graphtv.cli.tables
-        import graphtv.io.dimacs  # noqa: F401
+        import graphtv.io.dimacs
+        import tifffile  # noqa: F401
     import numpy as np
 
     from reliability import readers

@@ -12,6 +12,7 @@ from reliability import (
     metamorphic,
     out_of_memory,
     readers,
+    size,
 )
 from reliability.harness import Property
 
@@ -23,6 +24,7 @@ MODULES = (
     readers,
     out_of_memory,
     load,
+    size,
     interrupts,
     determinism,
 )
