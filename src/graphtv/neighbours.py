@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
 
+from graphtv._shares import run_shares
 from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
 from graphtv.graph import Graph
+
+SHARE = 1 << 13
+"""Points that a thread looks up at a time."""
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -81,7 +86,15 @@ def _nearest(points: Floats, k: int) -> tuple[Floats, np.ndarray[Any, np.dtype[n
     """Return distances and indices of the k nearest others of each point, nearest first."""
     from scipy.spatial import cKDTree
 
-    distances, indices = cKDTree(points).query(points, k + 1, workers=-1)
+    tree = cKDTree(points)
+    distances = np.empty((len(points), k + 1))
+    indices = np.empty((len(points), k + 1), dtype=np.int64)
+
+    def search(share: int) -> None:
+        part = slice(share * SHARE, (share + 1) * SHARE)
+        distances[part], indices[part] = tree.query(points[part], k + 1)
+
+    run_shares(search, -(-len(points) // SHARE), (os.cpu_count() or 1) - 1)
     # A point is among its own k + 1 nearest unless more than k others coincide with it; then any of
     # those, say the last, is one too many.
     surplus = indices == np.arange(len(points))[:, None]
