@@ -7,6 +7,7 @@ a transparency is set aside, to be put back as it was.
 from __future__ import annotations
 
 import logging
+import math
 import os
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -197,6 +198,12 @@ def _read_tiff(data: bytes, name: str) -> Picture:
             if series.nbytes > MOST_UNPACKED + MOST_PACKING * len(data):
                 raise UsageError(
                     f"{name} cannot be read as TIFF: it claims the shape {series.shape}, and has"
+                    f" {len(data)} bytes"
+                )
+            n_pieces = math.prod(series.keyframe.chunked) * len(series.pages)
+            if n_pieces > len(data):  # each has its place written down, in some bytes
+                raise UsageError(
+                    f"{name} cannot be read as TIFF: it claims {n_pieces} strips or tiles, and has"
                     f" {len(data)} bytes"
                 )
             axes, n_extra = series.axes, len(page.extrasamples)
