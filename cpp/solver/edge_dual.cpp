@@ -122,25 +122,49 @@ double EdgeDual::power_iteration() const {
 
 DualVariable::Movement EdgeDual::step(std::span<const double> ubar, double t, const Blend& blend,
                                       int n_threads, Watch&) {
+    // One thread meets the edges of each vertex in the order in which `gather` would add them.
+    const bool scatters = n_threads == 1;
+    if (scatters) std::fill(divergence_.begin(), divergence_.end(), 0.0);
+    const double squared = inverse_metric_.empty()
+                               ? move<false>(ubar, t, blend, n_threads, scatters)
+                               : move<true>(ubar, t, blend, n_threads, scatters);
+    if (!scatters) gather(n_threads);
+    return {true, squared};
+}
+
+// p̂ by edge, and the squared length of the way to it in the norm of T.
+template <bool is_scaled>
+double EdgeDual::move(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
+                      bool scatters) {
     const auto m = weights_.size(), n = at(graph_.n_vertices);
     double squared = 0.0;
     for (std::size_t c = 0; c < n_channels_; ++c) {
         const double* u = ubar.data() + c * n;
         double* p = p_.data() + c * m;
+        double* divergence = scatters ? divergence_.data() + c * n : nullptr;
         double* point = point_.empty() ? nullptr : point_.data() + c * m;
         const double* anchor = anchor_.empty() ? nullptr : anchor_.data() + c * m;
-        squared += quick_sum_of(m, n_threads, [&](std::size_t e) {
+        const double delta = delta_, inverse_t = 1.0 / t;
+        squared += quick_sum_of(m, n_threads, [=, this, &blend](std::size_t e) {
             const auto [tail, head] = graph_.edges[e];
-            const double gradient = weights_[e] * (u[at(tail)] - u[at(head)]);
-            const double inverse = inverse_metric(e), step = inverse / t;
+            const double weight = weights_[e], gradient = weight * (u[at(tail)] - u[at(head)]);
+            const double inverse = is_scaled ? inverse_metric_[e] : 1.0;
+            const double step = inverse * inverse_t;
             double from = p[e];
             if (point) from = point[e] = blend(point[e], p[e], anchor ? anchor[e] : 0.0);
-            p[e] = std::clamp((from + step * gradient) / (1.0 + delta_ * step), -1.0, 1.0);
-            return (p[e] - from) * (p[e] - from) / inverse;
+            double to = from + step * gradient;
+            if (delta > 0.0) to /= 1.0 + delta * step;
+            to = std::clamp(to, -1.0, 1.0);
+            p[e] = to;
+            if (divergence) {
+                divergence[at(tail)] += weight * to;
+                divergence[at(head)] -= weight * to;
+            }
+            const double moved = (to - from) * (to - from);
+            return is_scaled ? moved / inverse : moved;
         });
     }
-    gather(n_threads);
-    return {true, squared};
+    return squared;
 }
 
 double EdgeDual::anchor(int n_threads) {

@@ -42,6 +42,9 @@ class EdgeDual : public DualVariable {
     double inverse_metric(std::size_t e) const {
         return inverse_metric_.empty() ? 1.0 : inverse_metric_[e];
     }
+    template <bool is_scaled>
+    double move(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
+                bool scatters);
     void gather(int n_threads);
     double power_iteration() const;
 
