@@ -45,10 +45,8 @@ def check(seed: int, number: int) -> Figures:
         options = {"tol": 1e-6}
     found = {_bits(problem, k, **options) for k in THREADS}
     is_large = number % 4 == 0
-    if number % 4 == 1 or number < 4 * len(WAYS):
-        repeats = 100
-    else:
-        repeats = 2 if is_large else 10
+    is_often = number % 4 == 1 or number < 4 * len(WAYS)
+    repeats = 100 if is_often else 2 if is_large else 10
     found |= {_bits(problem, int(rng.choice(THREADS)), **options) for _ in range(repeats)}
     assert len(found) == 1, f"{len(found)} different answers: {problem!r}, {options}"
     return {"solves": len(THREADS) + repeats, "repeated 100 times": repeats == 100}

@@ -11,6 +11,7 @@ from reliability import (
     load,
     metamorphic,
     out_of_memory,
+    page_load,
     readers,
     size,
 )
@@ -27,6 +28,7 @@ MODULES = (
     size,
     interrupts,
     determinism,
+    page_load,
 )
 
 PROPERTIES: dict[str, Property] = {module.PROPERTY.key: module.PROPERTY for module in MODULES}

@@ -56,7 +56,6 @@ def _solve(seed: int, number: int, queue: multiprocessing.Queue[Any]) -> None:
     problem = Problem(graph, SquaredLoss(signal))
     result = solve(problem, tol=TOLERANCE)
     most = peak() - before
-    print(f"{graph}: {most} bytes at the peak, {result}", flush=True)
     try:
         gap = confirm_squares(graph, signal, result)
         queue.put((graph.n_vertices, graph.n_edges, most, gap))

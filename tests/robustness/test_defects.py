@@ -4,6 +4,7 @@ import gzip
 import io
 import time
 import warnings
+import zlib
 
 import numpy as np
 import pytest
@@ -109,6 +110,37 @@ def test_tiff_that_claims_to_be_huge_does_not_hang(height):
     with pytest.raises(UsageError, match=rf"picture\.tif.*{height}"):
         picture_of(bytes(data), "picture.tif")
     assert time.process_time() - begin < 1.0
+
+
+def test_scribbles_of_an_empty_array_are_refused(tmp_path):
+    """An array without entries has no smallest number, which was asked for."""
+    from graphtv.cli.errors import UsageError
+    from graphtv.cli.scribbles import read_scribbles
+
+    np.save(tmp_path / "empty.npy", np.zeros((0, 3), dtype=np.uint8))
+    with pytest.raises(UsageError, match=r"empty\.npy must have scribbles of at least 2 classes"):
+        read_scribbles(str(tmp_path / "empty.npy"), None)
+
+
+def test_small_files_that_claim_huge_images_are_refused_before_memory_is_taken():
+    """A black and white TIFF of 200 bytes with 350 million rows, each of which is a pointer."""
+    image = pytest.importorskip("PIL.Image")
+    from graphtv.cli.errors import UsageError
+    from graphtv.cli.pictures import picture_of
+
+    for kind in ("TIFF", "PNG"):
+        buffer = io.BytesIO()
+        image.new("1", (1, 5)).save(buffer, kind)
+        data = buffer.getvalue()
+        if kind == "TIFF":
+            tag = b"\x01\x01\x04\x00\x01\x00\x00\x00"  # its length
+            assert tag in data
+            data = data.replace(tag + b"\x05\0\0\0", tag + (352_321_541).to_bytes(4, "little"))
+        else:
+            head = b"IHDR" + (1).to_bytes(4, "big") + (352_321_541).to_bytes(4, "big") + data[24:29]
+            data = data[:12] + head + zlib.crc32(head).to_bytes(4, "big") + data[33:]
+        with pytest.raises(UsageError, match="352321541"):
+            picture_of(data, "input")
 
 
 def test_dimacs_capacities_with_a_sign_are_integers():

@@ -35,7 +35,7 @@ MOST_PIXELS = 2**29
 """A PNG or JPEG that claims to have more than twice as many is not believed."""
 
 MOST_UNPACKED, MOST_PACKING = 2**26, 20_000
-"""A TIFF may unpack to so many bytes, and to so many more for each of its own."""
+"""A file may unpack to so many bytes, and to so many more for each of its own."""
 
 Colour = tuple[int, int, int]
 
@@ -116,6 +116,7 @@ def _open(data: bytes, name: str) -> Any:
         with catch_warnings():
             simplefilter("ignore")
             image = image_module.open(BytesIO(data))
+            _believe(image, len(data))
             image.load()
     except Exception as error:  # of every kind: the file may say anything
         reason = str(error).split("<_io")[0].rstrip(" '") or type(error).__name__
@@ -125,6 +126,15 @@ def _open(data: bytes, name: str) -> Any:
     finally:
         image_module.MAX_IMAGE_PIXELS = limit
     return image
+
+
+def _believe(image: Any, n_bytes: int) -> None:
+    """Raise if an image of Pillow's claims more than a file of so many bytes can unpack to."""
+    width, height = image.size
+    # Pillow has a pointer for each row.
+    claimed = height * (width * len(image.getbands()) + 8)
+    if claimed > MOST_UNPACKED + MOST_PACKING * n_bytes:
+        raise ValueError(f"it claims {width} × {height} pixels, and has {n_bytes} bytes")
 
 
 def indices_of(data: bytes, name: str) -> tuple[NDArray[Any], list[Colour]] | None:
