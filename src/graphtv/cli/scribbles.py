@@ -122,7 +122,7 @@ def _of_colours(
 
 
 def _values(numbers: NDArray[Any], empty: NDArray[np.bool_] | None) -> NDArray[Any]:
-    """Return what numbers there are outside of `empty`, sorted; by parts, for the sake of memory."""
+    """Return what numbers there are outside of `empty`, sorted; by parts, to save memory."""
     found = np.empty(0, dtype=numbers.dtype)
     for part in _parts(numbers.size):
         here = numbers.reshape(-1)[part]
