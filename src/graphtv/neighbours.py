@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from graphtv._memory import check_memory
 from graphtv._shares import run_shares
 from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
 from graphtv.graph import Graph
 
 SHARE = 1 << 13
 """Points that a thread looks up at a time."""
+
+PAIR_BYTES = 32
+"""Of a point and a neighbour: distance and index, twice when the point itself is taken out."""
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -55,6 +59,7 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
             f"n_neighbors must give at most {INDEX_LIMIT} pairs, got {k} for {n} points"
         )
     length = _as_bandwidth(bandwidth)
+    check_memory(PAIR_BYTES * n * k, "knn_graph")
 
     # In units of a power of two near the largest coordinate, squared distances cannot overflow.
     _, exponent = np.frexp(np.abs(positions).max(initial=0))

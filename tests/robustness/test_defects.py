@@ -234,6 +234,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_taken(monkeypatch
         lambda: gallery.path_graph(10**9),
         lambda: gallery.random_tree(10**9),
         lambda: gallery.erdos_renyi_graph(10**9, 10**9),
+        lambda: graphtv.knn_graph(np.zeros((100_000, 1)), 1000),
     ):
         with pytest.raises(MemoryError, match=r"needs at least .* GB"):
             make()
