@@ -317,7 +317,8 @@ class Tile:
         loss = SquaredLoss(data.reshape(shape), weights=None if c is None else c.reshape(shape))
         problem = Problem(graph, loss, HuberTV(self.delta) if self.delta else TotalVariation())
         start = None
-        if not is_cold:
+        # What is exact by the solver's standards may still send too much into such vertices.
+        if not is_cold and gap > EXACT_GAP * primal:
             start = self.u.reshape(shape), self._inner_p(problem.dual_shape)
         tolerance = allowed / max(primal, np.finfo(float).tiny)
         result = solve(
