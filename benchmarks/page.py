@@ -169,6 +169,40 @@ async def load(
     return tally, course
 
 
+@dataclass(frozen=True)
+class Report:
+    """What came of a load."""
+
+    tally: Tally
+    course: list[float]
+    peak: float
+    complaints: str
+    returncode: int
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing went wrong."""
+        tally = self.tally
+        return not (tally.errors or tally.cross_talk or self.complaints or self.returncode)
+
+
+def measure(n_users: int, seconds: float) -> Report:
+    """Start a server, let users at it, and stop it."""
+    command = [sys.executable, "-m", "graphtv", "app", "--no-browser", "--port", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[3]
+        try:
+            tally, course = asyncio.run(load(address, server.pid, n_users, seconds))
+            peak = memory(server.pid, "VmHWM")
+        finally:
+            server.terminate()
+        complaints = server.communicate(timeout=30)[1].strip()
+    return Report(tally, course, peak, complaints, server.returncode)
+
+
 def main() -> int:
     """Run the load and print a table; 1 if anything went wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -178,20 +212,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.users, arguments.seconds = 3, 3.0
-    command = [sys.executable, "-m", "graphtv", "app", "--no-browser", "--port", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None
-        address = server.stdout.readline().split()[3]
-        try:
-            tally, course = asyncio.run(
-                load(address, server.pid, arguments.users, arguments.seconds)
-            )
-            peak = memory(server.pid, "VmHWM")
-        finally:
-            server.terminate()
-        complaints = server.communicate(timeout=30)[1].strip()
+    report = measure(arguments.users, arguments.seconds)
+    tally, course = report.tally, report.course
     rows = {
         "users at once": arguments.users,
         "strokes": tally.strokes,
@@ -205,15 +227,15 @@ def main() -> int:
         "cross-talk": tally.cross_talk,
         "server's memory, at the start": f"{course[0]:.0f} MB",
         "server's memory, halfway": f"{course[len(course) // 2]:.0f} MB",
-        "server's memory, at most": f"{peak:.0f} MB",
-        "server's exit code": server.returncode,
+        "server's memory, at most": f"{report.peak:.0f} MB",
+        "server's exit code": report.returncode,
     }
     for name, value in rows.items():
         print(f"{name:<36}{value}")
-    for each in [*sorted(set(tally.errors)), complaints]:
+    for each in [*sorted(set(tally.errors)), report.complaints]:
         if each:
             print(each, file=sys.stderr)
-    return int(bool(tally.errors or tally.cross_talk or complaints or server.returncode))
+    return int(not report.is_good)
 
 
 if __name__ == "__main__":

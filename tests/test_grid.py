@@ -116,8 +116,8 @@ def test_many_axes_of_length_one():
         (((2, 3), [1, np.ones((2, 3))]), r"weights\[1\] .*shape \(2, 2\), got shape \(2, 3\)"),
         (((2, 3), [1, [[1, 2], [3]]]), r"weights\[1\] must be an array"),
         (((2, 3), "ab"), r"weights\[0\] must hold real numbers"),
-        (((2, 3), sparse.eye_array(2)), "weights must hold real numbers, got dtype object"),
-        ((sparse.eye_array(2),), "shape must be an integer"),
+        (((2, 3), sparse.csr_array(np.eye(2))), "weights must hold real numbers, got dtype object"),
+        ((sparse.csr_array(np.eye(2)),), "shape must be an integer"),
     ],
 )
 def test_bad_input(arguments, message):

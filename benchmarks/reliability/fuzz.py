@@ -26,7 +26,9 @@ def main() -> None:
     given = parser.parse_args()
     import atheris
 
-    with atheris.instrument_imports(include=["graphtv.io", "graphtv.cli", "csv"]):
+    with atheris.instrument_imports(include=["graphtv.io", "graphtv.cli", "csv", "tifffile"]):
+        import tifffile  # noqa: F401
+
         import graphtv.cli.scribbles
         import graphtv.cli.tables
         import graphtv.io.dimacs  # noqa: F401

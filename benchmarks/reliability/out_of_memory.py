@@ -48,6 +48,7 @@ def tasks() -> dict[str, Callable[[], Any]]:
     network = gallery.genrmf(8, 20, 1, 100, 0)
     graphtv.write_dimacs(network, text)
     content = text.getvalue()
+    points = rng.normal(size=(n, 2))
 
     def answer(problem: Problem, **options: Any) -> Any:
         return solve(problem, n_threads=2, max_iterations=40, **options).u
@@ -66,6 +67,7 @@ def tasks() -> dict[str, Callable[[], Any]]:
         "forest": lambda: graphtv.tv_forest(gallery.random_tree(n, 0, 0.3), f),
         "cut": lambda: network.min_cut(n_threads=2).value,
         "dimacs": lambda: graphtv.read_dimacs(io.StringIO(content)).capacities,
+        "neighbours": lambda: graphtv.knn_graph(points, 4).weights,
         "image": lambda: graphtv.denoise_tv(f.reshape(SIDE, SIDE), 0.3, tol=1e-3, n_threads=2),
     }
 

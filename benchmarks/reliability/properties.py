@@ -11,7 +11,9 @@ from reliability import (
     load,
     metamorphic,
     out_of_memory,
+    page_load,
     readers,
+    size,
 )
 from reliability.harness import Property
 
@@ -23,8 +25,10 @@ MODULES = (
     readers,
     out_of_memory,
     load,
+    size,
     interrupts,
     determinism,
+    page_load,
 )
 
 PROPERTIES: dict[str, Property] = {module.PROPERTY.key: module.PROPERTY for module in MODULES}

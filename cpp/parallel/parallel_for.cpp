@@ -101,15 +101,13 @@ class Pool {
     int invited_ = 0, working_ = 0;
 };
 
-Pool& pool() {
-    static Pool* the_pool = new Pool;
+// Made when the library is loaded, so that no fork finds it half made.
+Pool* the_pool = new Pool;
 #if defined(__unix__) || defined(__APPLE__)
-    // The threads of a forked parent do not exist in the child: forget them there.
-    [[maybe_unused]] static const int registered =
-        pthread_atfork(nullptr, nullptr, [] { the_pool = new Pool; });
+// The threads of a forked parent do not exist in the child: forget them there.
+[[maybe_unused]] const int registered =
+    pthread_atfork(nullptr, nullptr, [] { the_pool = new Pool; });
 #endif
-    return *the_pool;
-}
 
 thread_local bool inside_parallel_for = false;
 
@@ -129,13 +127,13 @@ void parallel_for(int n_tasks, int n_threads, const std::function<void(int, int)
                   const std::function<void()>& idle) {
     Job job{body, n_tasks};
     const int n_helpers = (n_threads < n_tasks ? n_threads : n_tasks) - 1;
-    if (n_helpers <= 0 || inside_parallel_for || !pool().try_acquire()) {
+    if (n_helpers <= 0 || inside_parallel_for || !the_pool->try_acquire()) {
         job.run(0);
     } else {
         inside_parallel_for = true;
-        pool().run(job, n_helpers, idle);
+        the_pool->run(job, n_helpers, idle);
         inside_parallel_for = false;
-        pool().release();
+        the_pool->release();
     }
     if (job.failure) std::rethrow_exception(job.failure);
 }

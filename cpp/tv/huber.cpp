@@ -44,6 +44,31 @@ class HuberNewton {
         return settled;
     }
 
+    // Where a vertex hangs on quadratic edges of less stiffness w²/δ than its mass, f - C⁻¹Kᵀp is nearer
+    // to the minimiser than u, with p from u: nothing is lost of f, which u has been centred by. It
+    // matters where weights are so small that u differs from f in its last digits, or in none. What
+    // differs from u by more than rounding has edges whose zones only rounding decides.
+    void settle(std::span<const double> f) {
+        const std::span<double> flow = step_, stiffness = pivot_;
+        std::fill(flow.begin(), flow.end(), 0.0);
+        std::fill(stiffness.begin(), stiffness.end(), 0.0);
+        for (std::size_t i = 0; !problem_.is_root(i); ++i) {
+            const double w = problem_.weight(i), p = stretch(i) / problem_.delta;
+            const double spring = std::abs(p) < 1.0 ? w / problem_.delta * w : 0.0;
+            const double x = std::clamp(p, -1.0, 1.0) * w;
+            flow[i] += x;
+            flow[problem_.parent(i)] -= x;
+            stiffness[i] += spring;
+            stiffness[problem_.parent(i)] += spring;
+        }
+        for (std::size_t i = 0; i < problem_.size; ++i) {
+            const double before = u_[i] + problem_.centre,
+                         after = f[i] - flow[i] / problem_.mass(i);
+            const bool is_loose = stiffness[i] <= problem_.mass(i);
+            u_[i] = is_loose && std::abs(after - before) <= resolution_ ? after : before;
+        }
+    }
+
   private:
     // w Δu on the edge to the parent, and no more than rounding counts as none.
     double stretch(std::size_t i) const {
@@ -155,7 +180,7 @@ void huber_tree(const RootedForest& forest, Vertex t, std::span<const double> f,
         if (!newton.solve_from_zones(many))
             throw std::runtime_error("Huber total variation did not settle");
     }
-    for (double& value : part) value += problem.centre;
+    newton.settle(problem.part_of(f));
 }
 
 }  // namespace graphtv

@@ -41,7 +41,10 @@ class HuberProblem {
         return static_cast<std::size_t>(forest_.parent[begin_ + i]) - begin_;
     }
     bool is_root(std::size_t i) const { return i + 1 == size; }
-    std::span<double> part_of(std::span<double> u) const { return u.subspan(begin_, size); }
+    template <class T>
+    std::span<T> part_of(std::span<T> u) const {
+        return u.subspan(begin_, size);
+    }
 
     // x_i - x_parent
     double drop(std::span<const double> x, std::size_t i) const { return x[i] - x[parent(i)]; }

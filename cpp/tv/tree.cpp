@@ -374,10 +374,18 @@ void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> 
     for (Vertex i = begin; i + 1 < end; ++i) {
         const double w = forest.weight[at(i)];
         const double above = u[at(forest.parent[at(i)])];
+        const double drop = u[at(i)] - above;
         const double rounding = 1e-14 * w * (std::abs(u[at(i)]) + std::abs(above));
-        const bool quadratic = delta > 0.0 && w * std::abs(u[at(i)] - above) < delta + rounding;
+        const bool is_quadratic = delta > 0.0 && w * std::abs(drop) < delta + rounding;
+        const double c = vertex_weights.empty() ? 1.0 : vertex_weights[at(i)];
+        if (is_quadratic && w / delta * w < c) {
+            // The spring's stretch has less rounding than what conservation leaves of f - u.
+            p[at(i)] = std::clamp(w * drop / delta, -1.0, 1.0);
+            p[at(forest.parent[at(i)])] += w * p[at(i)];
+            continue;
+        }
         const double flow =
-            quadratic ? std::clamp(p[at(i)], -w, w) : bounded_flow(p[at(i)], w, u[at(i)], above);
+            is_quadratic ? std::clamp(p[at(i)], -w, w) : bounded_flow(p[at(i)], w, u[at(i)], above);
         p[at(forest.parent[at(i)])] += flow;
         p[at(i)] = w > 0.0 ? std::clamp(flow / w, -1.0, 1.0) : 0.0;
     }

@@ -21,6 +21,15 @@ from graphtv.graph import Graph, as_graph
 
 __all__ = ["tv_chain", "tv_forest"]
 
+MOST_BITS = 960
+"""Exponents of α²δ, up or down."""
+
+LARGEST = 2.0**990
+"""Weight, or number of a signal, of which 2³¹ have a finite sum."""
+
+FARTHEST_BITS = 450
+"""Exponents by which αf may differ from 1: its squares must stay numbers."""
+
 
 def tv_chain(
     signal: Any, weights: Any, *, huber: float = 0.0, n_threads: int | None = None
@@ -223,12 +232,15 @@ def _scale(signal: Floats, delta: float) -> float:
     """Return a power of two that keeps the solver's intermediate results finite.
 
     The minimiser for (αf, αω, α²δ) is αu. Total variation needs this only where sums could
-    overflow; Huber's Newton steps square the signal, so it is always brought near 1.
+    overflow; Huber's Newton steps square the signal, so it is brought near 1, or as near as keeps
+    α²δ a number.
     """
     largest = float(np.max(np.abs(signal), initial=0.0))
     if delta == 0.0:
         return 2.0**-200 if largest > 2.0**800 else 1.0
-    return 2.0 ** min(-math.frexp(largest)[1], 450)  # α²δ must not overflow
+    wanted, width = -math.frexp(largest)[1], math.frexp(delta)[1]
+    exponent = min(max(wanted, (-MOST_BITS - width) // 2), (MOST_BITS - width) // 2)
+    return 2.0 ** min(max(exponent, wanted - FARTHEST_BITS, -1000), wanted + FARTHEST_BITS, 1000)
 
 
 def _scaled(values: Floats, scale: float) -> Floats:
@@ -236,7 +248,7 @@ def _scaled(values: Floats, scale: float) -> Floats:
     if scale == 1.0:
         return values
     with np.errstate(over="ignore", under="ignore"):
-        return np.clip(values * scale, -(2.0**900), 2.0**900)
+        return np.clip(values * scale, -LARGEST, LARGEST)
 
 
 def _unscaled(values: Floats, scale: float) -> Floats:

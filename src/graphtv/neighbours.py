@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
 
+from graphtv._memory import check_memory
+from graphtv._shares import run_shares
 from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
 from graphtv.graph import Graph
+
+SHARE = 1 << 13
+"""Points that a thread looks up at a time."""
+
+PAIR_BYTES = 32
+"""Of a point and a neighbour: distance and index, twice when the point itself is taken out."""
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -50,6 +59,7 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
             f"n_neighbors must give at most {INDEX_LIMIT} pairs, got {k} for {n} points"
         )
     length = _as_bandwidth(bandwidth)
+    check_memory(PAIR_BYTES * n * k, "knn_graph")
 
     # In units of a power of two near the largest coordinate, squared distances cannot overflow.
     _, exponent = np.frexp(np.abs(positions).max(initial=0))
@@ -81,7 +91,15 @@ def _nearest(points: Floats, k: int) -> tuple[Floats, np.ndarray[Any, np.dtype[n
     """Return distances and indices of the k nearest others of each point, nearest first."""
     from scipy.spatial import cKDTree
 
-    distances, indices = cKDTree(points).query(points, k + 1, workers=-1)
+    tree = cKDTree(points)
+    distances = np.empty((len(points), k + 1))
+    indices = np.empty((len(points), k + 1), dtype=np.int64)
+
+    def search(share: int) -> None:
+        part = slice(share * SHARE, (share + 1) * SHARE)
+        distances[part], indices[part] = tree.query(points[part], k + 1)
+
+    run_shares(search, -(-len(points) // SHARE), (os.cpu_count() or 1) - 1)
     # A point is among its own k + 1 nearest unless more than k others coincide with it; then any of
     # those, say the last, is one too many.
     surplus = indices == np.arange(len(points))[:, None]

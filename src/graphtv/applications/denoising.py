@@ -19,7 +19,7 @@ from typing import Any, Literal, overload
 
 from numpy.typing import NDArray
 
-from graphtv._validate import as_flag, as_real
+from graphtv._validate import as_flag, as_real, is_dask
 from graphtv.applications._image import Image, as_image
 from graphtv.applications._pixel_graph import pixel_graph
 from graphtv.applications._risk import weight_of_image
@@ -162,6 +162,24 @@ def denoise_tv(
     """
     is_result_wanted = as_flag(return_result, "return_result")
     make_loss = _as_loss(loss)
+    if is_dask(image):
+        if make_loss is not SquaredLoss or connectivity != 1:
+            raise ValueError(
+                "loss must be 'squared' and connectivity 1 for a dask array,"
+                f" got loss={loss!r}, connectivity={connectivity!r}"
+            )
+        denoised, tiled = _denoise_tiled(
+            image,
+            weight,
+            mask=mask,
+            spacing=spacing,
+            channel_axis=channel_axis,
+            penalty=penalty,
+            **solve_options,
+        )
+        if not is_result_wanted:
+            _warn_if_early(tiled)
+        return (denoised, tiled) if is_result_wanted else denoised
     given = as_image(image, "image", mask, channel_axis)
     frame = given.frame
     if isinstance(weight, str) and weight == "auto":
@@ -179,6 +197,12 @@ def denoise_tv(
         _warn_if_early(result)
         return frame.restore(result.u)
     return frame.restore(result.u, copy=True), result
+
+
+def _denoise_tiled(*args: Any, **options: Any) -> tuple[Any, Any]:
+    from graphtv.scale.denoising import denoise_tiled
+
+    return denoise_tiled(*args, **options)
 
 
 def _as_loss(loss: Any) -> Loss:
@@ -217,7 +241,7 @@ def _suggested(
     return weight, options if found is None else {"warm_start": found, **options}
 
 
-def _warn_if_early(result: Result) -> None:
+def _warn_if_early(result: Any) -> None:
     if result.status != "optimal":
         warnings.warn(
             f"denoise_tv ended with status {result.status!r} and relative gap"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,7 +39,7 @@ MOST_PIXELS = 2**29
 """A PNG or JPEG that claims to have more than twice as many is not believed."""
 
 MOST_UNPACKED, MOST_PACKING = 2**26, 20_000
-"""A TIFF may unpack to so many bytes, and to so many more for each of its own."""
+"""A file may unpack to so many bytes, and to so many more for each of its own."""
 
 Colour = tuple[int, int, int]
 
@@ -113,6 +114,7 @@ def _open(data: bytes, name: str) -> Any:
     """Return an image of Pillow's, which may be larger than Pillow trusts strangers to send."""
     with _judging(name):
         image = _pillow().open(BytesIO(data))
+        _believe(image, len(data))
         image.load()
     return image
 
@@ -135,6 +137,15 @@ def _judging(name: str) -> Iterator[None]:
         raise UsageError(f"{name} cannot be read as an image: {reason}") from None
     finally:
         image_module.MAX_IMAGE_PIXELS = limit
+
+
+def _believe(image: Any, n_bytes: int) -> None:
+    """Raise if an image of Pillow's claims more than a file of so many bytes can unpack to."""
+    width, height = image.size
+    # Pillow has a pointer for each row.
+    claimed = height * (width * len(image.getbands()) + 8)
+    if claimed > MOST_UNPACKED + MOST_PACKING * n_bytes:
+        raise ValueError(f"it claims {width} × {height} pixels, and has {n_bytes} bytes")
 
 
 def indices_of(data: bytes, name: str) -> tuple[NDArray[Any], list[Colour]] | None:
@@ -211,6 +222,12 @@ def _read_tiff(data: bytes, name: str) -> Picture:
             if series.nbytes > MOST_UNPACKED + MOST_PACKING * len(data):
                 raise UsageError(
                     f"{name} cannot be read as TIFF: it claims the shape {series.shape}, and has"
+                    f" {len(data)} bytes"
+                )
+            n_pieces = math.prod(series.keyframe.chunked) * len(series.pages)
+            if n_pieces > len(data):  # each has its place written down, in some bytes
+                raise UsageError(
+                    f"{name} cannot be read as TIFF: it claims {n_pieces} strips or tiles, and has"
                     f" {len(data)} bytes"
                 )
             axes, n_extra = series.axes, len(page.extrasamples)

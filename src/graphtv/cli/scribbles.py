@@ -15,6 +15,9 @@ from graphtv.cli.pictures import Colour, indices_of, picture_of
 MOST_CLASSES = 64
 """More colours than this are a soft brush or a photograph, not scribbles."""
 
+PART = 1 << 20
+"""Pixels to deal with at a time."""
+
 PALETTE: tuple[Colour, ...] = (
     (0, 114, 178),
     (230, 159, 0),
@@ -75,24 +78,28 @@ def _of_numbers(numbers: NDArray[Any], palette: list[Colour], name: str) -> Scri
     """Return the scribbles of an image of numbers, 0 for none."""
     if numbers.dtype.kind == "b":
         raise UsageError(f"{name} has one class; there must be at least 2")
-    values, inverse = np.unique(numbers, return_inverse=True)
-    if values[0] < 0:
+    values = _values(numbers, None)
+    if len(values) and values[0] < 0:
         raise UsageError(f"{name} must not hold negative numbers, got {values[0]}")
-    used = values[values > 0].tolist()
-    _check_classes([str(v) for v in used], name)
-    ranks = np.concatenate([np.zeros(len(values) - len(used), int), np.arange(1, len(used) + 1)])
-    colours = [palette[v] if v < len(palette) else default_colour(k) for k, v in enumerate(used)]
+    used = values[values > 0]
+    _check_classes([str(v) for v in used.tolist()], name)
+    colours = [
+        palette[v] if v < len(palette) else default_colour(k) for k, v in enumerate(used.tolist())
+    ]
     if len(set(colours)) < len(colours):
         colours = [default_colour(k) for k in range(len(used))]
-    return Scribbles(ranks[inverse].reshape(numbers.shape), colours, [str(v) for v in used])
+    marks = _ranks(numbers, used, numbers == 0)
+    return Scribbles(marks, colours, [str(v) for v in used.tolist()])
 
 
 def _of_colours(
     pixels: NDArray[np.uint8], alpha: NDArray[Any] | None, background: str | None, name: str
 ) -> Scribbles:
     """Return the scribbles of a painted image: a class per colour, sorted by its code."""
-    codes = pixels.astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
-    empty = np.zeros(codes.shape, dtype=bool)
+    codes = np.zeros(pixels.shape[:-1], dtype=np.int32)
+    for k in range(3):
+        codes <<= 8
+        codes |= pixels[..., k]
     if background is not None:
         empty = codes == int(background, 16)
     elif alpha is not None and (alpha == 0).any():
@@ -106,12 +113,36 @@ def _of_colours(
             f"{name} has no ground without scribbles: nothing in it is {ground}; --background says"
             " which colour it is"
         )
-    used = np.unique(codes[~empty])
+    used = _values(codes, empty)
     names = [f"#{code:06x}" for code in used.tolist()]
     _check_classes(names, name)
-    marks = np.where(empty, 0, np.searchsorted(used, codes) + 1)
+    marks = _ranks(codes, used, empty)
     colours = [(code >> 16, code >> 8 & 255, code & 255) for code in used.tolist()]
     return Scribbles(marks, colours, names)
+
+
+def _values(numbers: NDArray[Any], empty: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """Return what numbers there are outside of `empty`, sorted; by parts, to save memory."""
+    found = np.empty(0, dtype=numbers.dtype)
+    for part in _parts(numbers.size):
+        here = numbers.reshape(-1)[part]
+        found = np.union1d(found, here if empty is None else here[~empty.reshape(-1)[part]])
+    return found
+
+
+def _ranks(
+    numbers: NDArray[Any], used: NDArray[Any], empty: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return which of the used numbers each is, counted from 1, and 0 for the empty ones."""
+    marks = np.zeros(numbers.shape, dtype=np.int64)
+    for part in _parts(numbers.size):
+        ranks = np.searchsorted(used, numbers.reshape(-1)[part]) + 1
+        marks.reshape(-1)[part] = np.where(empty.reshape(-1)[part], 0, ranks)
+    return marks
+
+
+def _parts(size: int) -> list[slice]:
+    return [slice(begin, begin + PART) for begin in range(0, size, PART)]
 
 
 def _check_classes(names: list[str], path: str) -> None:

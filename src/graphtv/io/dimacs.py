@@ -314,7 +314,7 @@ class _Reader:
             if value >= 2**63:
                 self.fail(line, f"an integer capacity must be below 2⁶³, got {_shown(field)}")
         else:
-            value = float(field)
+            value = float(field) + 0.0  # -0 is 0
             if not math.isfinite(value):
                 self.fail(line, f"a capacity must be a finite number, got {_shown(field)}")
         if value < 0 or (field[:1] == b"-" and value != 0):
@@ -389,8 +389,13 @@ def _plain_arcs(block: bytes) -> Block | None:
         columns = np.searchsorted(begins.ravel(), signs, side="right") - 1
         if (columns % 4 != 3).any():
             return None
-        if (text[signs] <= ord("-")).all():
-            return None  # signs alone make no real number: '+3' is an integer
+        marks = text[signs] > ord("-")  # signs alone make no real number: '+3' is an integer
+        if not marks.any():
+            return None
+        is_integer = np.ones(len(breaks), dtype=bool)
+        is_integer[columns[marks] // 4] = False
+        if (lengths[is_integer, 3] > LONGEST_NUMBER).any():
+            return None  # it may be beyond int64, which is told by line
         longest, is_real = EXACT_IN_FLOATS, True
     if lengths[:, 1 : 3 if is_real else 4].max() > longest:
         return None
@@ -404,7 +409,7 @@ def _plain_arcs(block: bytes) -> Block | None:
     if len(numbers) != 3 * len(breaks):  # what looks like one number may be read as two
         return None
     numbers = numbers.reshape(-1, 3)
-    return numbers[:, :2].astype(np.int64), numbers[:, 2].copy()
+    return numbers[:, :2].astype(np.int64), numbers[:, 2] + numbers.dtype.type(0)  # -0 is 0
 
 
 def _shown(field: bytes) -> str:

@@ -1,0 +1,55 @@
+"""Work in shares, among threads of Python that need not start.
+
+`Thread.start` waits until its thread says that it runs; one that finds no memory for its first step
+never does, and the wait has no end. Here nobody waits for a thread, only for shares that one has
+taken: what no helper takes, the caller does.
+"""
+
+from __future__ import annotations
+
+import _thread
+from collections.abc import Callable
+
+
+def run_shares(work: Callable[[int], None], n_shares: int, n_helpers: int) -> None:
+    """Call work(0) … work(n_shares - 1), each once, on this thread and up to `n_helpers` others.
+
+    After an exception no more are begun; the first one, by number, is raised.
+    """
+    todo = list(reversed(range(n_shares)))
+    failures: list[BaseException | None] = [None] * n_shares
+    ended = [_thread.allocate_lock() for _ in range(n_shares)]
+    for lock in ended:
+        lock.acquire()
+    is_over = False
+
+    def take() -> None:
+        nonlocal is_over
+        while todo:
+            try:
+                share = todo.pop()  # which thread gets it is decided here
+            except IndexError:  # between the two lines somebody else did
+                return
+            try:
+                if not is_over:
+                    work(share)
+            except BaseException as error:
+                is_over = True
+                failures[share] = error
+            finally:
+                ended[share].release()
+
+    for _ in range(min(n_helpers, n_shares - 1)):
+        try:
+            _thread.start_new_thread(take, ())
+        except (RuntimeError, MemoryError):  # the system refuses more: do with those there are
+            break
+    try:
+        take()
+        for lock in ended:
+            lock.acquire()
+    finally:  # Ctrl-C
+        is_over = True
+    for failure in failures:
+        if failure is not None:
+            raise failure
