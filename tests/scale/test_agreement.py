@@ -128,9 +128,7 @@ def test_unknown_by_channel() -> None:
 
 def test_exact() -> None:
     image = steps((80, 100))
-    found, result = denoise_tv(
-        da.from_array(image, chunks=40), 0.3, tol=0, return_result=True
-    )
+    found, result = denoise_tv(da.from_array(image, chunks=40), 0.3, tol=0, return_result=True)
     assert result.relative_gap <= 1e-12
     np.testing.assert_allclose(found.compute(), denoise_tv(image, 0.3, tol=0), atol=1e-6)
 
