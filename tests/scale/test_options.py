@@ -89,9 +89,7 @@ def test_interrupt_between_rounds(image: da.Array) -> None:
         ({"checkpoint": 3}, "checkpoint"),
     ],
 )
-def test_errors_name_the_argument(
-    image: da.Array, options: dict[str, Any], message: str
-) -> None:
+def test_errors_name_the_argument(image: da.Array, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         denoise_tv(image, **options)
 
