@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -20,6 +21,7 @@ LIMITS = ("min", "max", "sup", "inf", "argmin", "∑", "⋃", "⨆")
 def mathml(formula: str, display: str) -> str:
     """Return a formula as MathML; raise ValueError if a command was not understood."""
     source = formula.replace(r"\arg\min", r"\operatorname{argmin}")
+    source = re.sub(r"\\log(?=[ \\])", r"\\,\\log\\,", source)  # n log n, with spaces
     root = ElementTree.fromstring(convert(source, display=display))
     for element in root.iter():
         text = element.text or ""

@@ -1,10 +1,14 @@
 // The extension module: one call per file of bindings.
 
 #include "bindings/arrays.hpp"
+#include "parallel/parallel_for.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of graphtv. Private: arguments are validated by the Python layer.";
     m.attr("build") = GRAPHTV_BUILD;  // compiler, type of build, flags
+    m.def(
+        "n_processors", [] { return graphtv::resolve_threads(0); },
+        "How many processors this process may use, and threads the solver uses by default.");
     // Test runners keep references to everything until the interpreter is gone.
     nanobind::set_leak_warnings(false);
     graphtv::bindings::bind_graph(m);

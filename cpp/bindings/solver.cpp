@@ -69,7 +69,9 @@ void bind_descent(nb::class_<Descent>& descent) {
 void bind_solver(nb::module_& m) {
     nb::exception<Expired>(m, "Expired");
     nb::class_<PythonWatch>(m, "Watch", "Why a computation should end early.")
-        .def(nb::init<double>(), nb::arg("seconds"))
+        .def(nb::init<double, nb::object>(), nb::arg("seconds"), nb::arg("stop") = nb::none(),
+             nb::sig("def __init__(self, seconds: float, stop: object = None) -> None"),
+             "Expires after so many seconds, or when `stop()`, asked now and then, says so.")
         .def("interrupt", &PythonWatch::interrupt, "Ask whoever watches to end soon.")
         .def("reserve", &PythonWatch::reserve, nb::arg("seconds"),
              "Expire so much before the deadline: what comes after needs it.")
@@ -85,7 +87,8 @@ void bind_solver(nb::module_& m) {
             "__exit__", [](PythonWatch& self, const nb::args&) { self.exit(); },
             nb::sig("def __exit__(self, *_: object) -> None"))
         .def_prop_ro("remaining", &PythonWatch::remaining, "Seconds until it expires.")
-        .def_prop_ro("interrupted", &PythonWatch::interrupted)
+        .def_prop_ro("interrupted", &PythonWatch::interrupted, "Whether somebody has asked to end.")
+        .def_prop_ro("stopped", &PythonWatch::stopped, "Whether that was `stop`.")
         .def_prop_ro("expired", &PythonWatch::expired);
 
     nb::class_<Forests>(m, "Forests", "The forests of a partition, ready for proximal steps.")

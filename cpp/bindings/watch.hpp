@@ -1,4 +1,5 @@
-// A Watch that Python can set off: by a deadline, by a signal, or by its flag.
+// A Watch that Python can set off: by a deadline, by a signal, by a function that it is given, or by
+// its flag.
 #pragma once
 
 #include <atomic>
@@ -14,13 +15,15 @@ namespace graphtv::bindings {
 
 class PythonWatch {
   public:
-    explicit PythonWatch(double seconds) : watch_(seconds, [this] { return poll(); }) {}
+    explicit PythonWatch(double seconds, nb::object stop = nb::none())
+        : watch_(seconds, [this] { return poll(); }), stop_(std::move(stop)) {}
     PythonWatch(const PythonWatch&) = delete;
     PythonWatch& operator=(const PythonWatch&) = delete;
 
     Watch& watch() { return watch_; }
     bool expired() { return watch_.expired(); }
     bool interrupted() const { return interrupted_; }
+    bool stopped() const { return stopped_; }  // by the function
     void interrupt() { interrupted_ = true; }
     void reserve(double seconds) { watch_.reserve(seconds); }
     double remaining() const { return watch_.remaining(); }
@@ -38,19 +41,25 @@ class PythonWatch {
     }
 
   private:
-    // Lets Python's signal handlers run; one of them may set the flag.
+    // Lets Python's signal handlers run, one of which may set the flag, and asks the function.
     bool poll() {
         const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) {
-            raised_ = std::make_exception_ptr(nb::python_error());
+        try {
+            if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+            if (!interrupted_ && !stop_.is_none() && nb::cast<bool>(nb::bool_(stop_())))
+                stopped_ = interrupted_ = true;
+        } catch (...) {
+            raised_ = std::current_exception();
             interrupted_ = true;
         }
         return interrupted_;
     }
 
     Watch watch_;
+    nb::object stop_;
     std::optional<Watched> watched_;
     std::atomic<bool> interrupted_ = false;
+    bool stopped_ = false;
     std::exception_ptr raised_;
 };
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -184,6 +185,12 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} must be an array: {error}") from None
     return array
+
+
+def is_dask(values: Any) -> bool:
+    """Return whether `values` is an array of Dask, which is not imported for that."""
+    module = sys.modules.get("dask.array")
+    return module is not None and isinstance(values, module.Array)
 
 
 def as_capacities(

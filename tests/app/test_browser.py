@@ -151,12 +151,15 @@ def assert_halves(shown, column=30, first=BLUE, second=ORANGE):
 
 def test_two_classes_are_painted_shown_and_downloaded(browser, address):
     with opened(browser, address) as page:
+        shown = "select => select.selectedOptions[0].textContent"
+        assert page.tab.locator("#sample").evaluate(shown) == "landscape"
         page.open_halves()
+        assert page.tab.locator("#sample").evaluate(shown) == "your image"
         page.paint_halves()
         page.wait_for("done")
         assert_halves(page.pixels())
         assert float(page.tab.inner_text("#gap")) <= 5e-4
-        assert int(page.tab.inner_text("#iterations")) > 0
+        assert page.tab.inner_text("#iterations").isdigit()  # 0 if the last start was so good
 
         name, content = page.download("#get-labels")
         assert name == "labels.png"
@@ -205,6 +208,18 @@ def test_what_is_no_image_is_told_and_changes_nothing(browser, address):
             page.tab.click("#message button")
             expect(message).to_be_hidden()
         assert_halves(page.pixels())
+
+
+def test_a_reduced_image_is_announced(browser, address):
+    with opened(browser, address) as page:
+        page.open_halves()
+        notice = page.tab.locator("#reduced")
+        expect(notice).to_be_hidden()
+        page.open_halves(width=300, height=200)
+        expect(notice).to_contain_text("Reduced from 300 × 200 to 77 × 51 pixels")
+        expect(notice).to_contain_text("Labels and scribbles are downloaded in the original size")
+        page.open_halves()
+        expect(notice).to_be_hidden()
 
 
 def test_classes_are_added_named_and_removed(browser, address):

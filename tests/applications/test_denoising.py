@@ -1,12 +1,11 @@
 import importlib.util
-import math
 import warnings
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -17,40 +16,13 @@ from graphtv import (
     Problem,
     SquaredLoss,
     denoise_tv,
-    gallery,
     grid_graph,
     solve,
     suggest_weight,
     tv_chain,
 )
-from graphtv.applications._pixel_graph import pixel_graph
+from images import close, exact, few, noisy_image, psnr, small_images, small_weights
 from verify import verify
-
-# Whole numbers keep the properties below free of rounding in the data.
-small_images = hnp.arrays(
-    np.float64,
-    hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),
-    elements=st.integers(-8, 8),
-)
-few = settings(max_examples=40)
-small_weights = st.sampled_from([0.25, 0.5, 1.0, 3.0])
-
-
-def close(actual, desired):
-    np.testing.assert_allclose(actual, desired, rtol=0, atol=1e-9)
-
-
-def exact(image, weight=0.1, **options):
-    return denoise_tv(image, weight, tol=0, **options)
-
-
-def noisy_image(shape, noise=0.1, seed=0):
-    return gallery.piecewise_constant_image(shape, seed=seed, noise=noise)[0]
-
-
-def psnr(image, truth):
-    return -10 * np.log10(np.mean((image - truth) ** 2))
-
 
 # The model
 
@@ -174,67 +146,6 @@ def test_image_does_not_share_memory_with_the_result():
     assert not np.may_share_memory(denoised, result.u)
 
 
-# Unknown pixels
-
-
-@given(small_images, small_weights, st.data())
-@few
-def test_unknown_pixels_may_be_marked_in_any_way(image, weight, data):
-    known = data.draw(hnp.arrays(bool, image.shape))
-    known.flat[0] = True
-    expected = exact(np.where(known, image, np.nan), weight)
-    assert np.isfinite(expected).all()
-    np.testing.assert_array_equal(exact(image, weight, mask=known), expected)
-    np.testing.assert_array_equal(exact(image, weight, mask=known.astype(np.uint8) * 255), expected)
-    np.testing.assert_array_equal(exact(np.ma.array(image, mask=~known), weight), expected)
-    hidden = np.where(known, image, np.inf)
-    np.testing.assert_array_equal(exact(hidden, weight, mask=known), expected)
-
-
-@given(small_images, small_weights, st.data())
-@few
-def test_unknown_pixels_are_without_weight(image, weight, data):
-    known = data.draw(hnp.arrays(bool, image.shape))
-    known.flat[-1] = True
-    denoised, result = exact(image, weight, mask=known, return_result=True)
-    loss = SquaredLoss(image.ravel(), known.ravel())
-    problem = Problem(grid_graph(image.shape, weight), loss)
-    assert result.status == "optimal"
-    assert problem.primal(denoised.ravel()) == pytest.approx(solve(problem, tol=0).primal, abs=1e-9)
-
-
-def test_mask_that_hides_nothing_changes_nothing():
-    noisy = noisy_image((20, 20))
-    known = np.ones(noisy.shape, bool)
-    np.testing.assert_array_equal(denoise_tv(noisy, mask=known), denoise_tv(noisy))
-
-
-def test_nan_does_not_spread():
-    noisy = noisy_image((30, 30))
-    expected = denoise_tv(noisy)
-    noisy[10, 10] = np.nan
-    denoised = denoise_tv(noisy)
-    assert np.isfinite(denoised).all()
-    assert np.abs(denoised - expected).max() < 0.1
-
-
-def test_fills_holes_of_a_constant_image():
-    image = np.full((9, 9), 0.3)
-    image[2:7, 3:6] = np.nan
-    close(exact(image), np.full((9, 9), 0.3))
-
-
-def test_inpaints_a_photograph():
-    data = pytest.importorskip("skimage.data")
-    truth = data.camera()[60:188, 160:288] / 255
-    rng = np.random.default_rng(0)
-    noisy = truth + 0.05 * rng.standard_normal(truth.shape)
-    known = rng.random(truth.shape) < 0.7
-    denoised = denoise_tv(np.where(known, noisy, np.nan), 0.03)
-    assert psnr(denoised, truth) > 28.0
-    assert psnr(denoised[~known], truth[~known]) > 25.5
-
-
 # Channels
 
 
@@ -268,89 +179,6 @@ def test_channel_axis_is_not_smoothed():
     image = np.stack([np.zeros((6, 6)), np.ones((6, 6))], axis=-1)
     np.testing.assert_array_equal(denoise_tv(image, 5.0, channel_axis=-1), image)
     close(exact(image, 5.0), np.full((6, 6, 2), 0.5))
-
-
-# Weights, spacing, neighbours
-
-
-def test_weight_per_axis_edge_and_pixel():
-    noisy = noisy_image((9, 11))
-    expected = exact(noisy, 0.2)
-    for weight in (np.full((9, 11), 0.2), [0.2, 0.2], (np.full((8, 11), 0.2), 0.2), np.array(0.2)):
-        close(exact(noisy, weight), expected)
-    rng = np.random.default_rng(0)
-    per_edge = [rng.random((8, 11)), rng.random((9, 10))]
-    problem = Problem(grid_graph((9, 11), per_edge), SquaredLoss(noisy.ravel()))
-    close(exact(noisy, per_edge).ravel(), solve(problem, tol=0).u)
-    per_pixel = rng.random((9, 11))
-    means = [(per_pixel[1:] + per_pixel[:-1]) / 2, (per_pixel[:, 1:] + per_pixel[:, :-1]) / 2]
-    close(exact(noisy, per_pixel), exact(noisy, means))
-
-
-def test_edges_without_weight_separate():
-    image = np.repeat([[0.0, 1.0]], 4, axis=0)
-    np.testing.assert_array_equal(denoise_tv(image, [1.0, 0.0]), image)
-    tall = [np.ones((3, 2)), np.zeros((4, 1))]
-    np.testing.assert_array_equal(denoise_tv(image, tall), image)
-
-
-def test_spacing_divides_differences():
-    noisy = noisy_image((6, 7, 8))
-    close(exact(noisy, 0.2, spacing=(4, 1, 2)), exact(noisy, [0.05, 0.2, 0.1]))
-    close(exact(noisy, 0.2, spacing=2.0), exact(noisy, 0.1))
-    colours = noisy_image((6, 7, 3))
-    close(
-        exact(colours, 0.2, spacing=(1, 2), channel_axis=2),
-        exact(colours, [0.2, 0.1], channel_axis=2),
-    )
-
-
-@pytest.mark.parametrize("connectivity", [1, 2])
-@pytest.mark.parametrize("spacing", [(1.0, 1.0), (1.0, 2.0), (3.0, 1.5)])
-def test_mean_cost_of_an_edge_does_not_depend_on_the_neighbourhood(connectivity, spacing):
-    """A disc has edges of all directions: it costs 4/π times its circumference."""
-    radius = 150.0
-    axes = [h * (np.arange(math.ceil(2 * radius / h) + 5) + 0.5) for h in spacing]
-    centres = [axis.mean() for axis in axes]
-    squares = [(axis - centre) ** 2 for axis, centre in zip(axes, centres, strict=True)]
-    disc = (squares[0][:, None] + squares[1] < radius**2).astype(float)
-    graph = pixel_graph(disc.shape, 1.0, spacing, connectivity)
-    cost = np.abs(graph.gradient() @ disc.ravel()).sum() * math.prod(spacing)
-    assert cost == pytest.approx(4 / math.pi * 2 * math.pi * radius, rel=0.01)
-
-
-def test_eight_neighbours_favour_no_direction():
-    """The dearest direction of a straight edge costs 8 % more than the cheapest, not 41 %."""
-    ratios = {}
-    for connectivity in (1, 2):
-        graph = pixel_graph((240, 240), 1.0, None, connectivity)
-        across = np.arange(240) - 119.5
-        costs = []
-        for angle in np.radians(np.arange(0.0, 90.0, 7.5)):
-            side = np.cos(angle) * across[:, None] + np.sin(angle) * across
-            inside = np.hypot(across[:, None], across) < 100
-            edge = (side > 0.01).ravel()
-            jumps = graph.weights * (edge[graph.edges[:, 0]] != edge[graph.edges[:, 1]])
-            costs.append(jumps[inside.ravel()[graph.edges[:, 0]]].sum())
-        ratios[connectivity] = max(costs) / min(costs)
-    assert ratios[1] == pytest.approx(math.sqrt(2), rel=0.02)
-    assert ratios[2] == pytest.approx(1.0824, rel=0.02)
-
-
-@given(hnp.arrays(np.float64, (4, 5), elements=st.integers(-8, 8)), small_weights)
-@example(np.zeros((4, 5)), 0.25)
-@few
-def test_eight_neighbours_turn_with_the_image(image, weight):
-    turned = exact(np.rot90(image), weight, connectivity=2)
-    close(turned, np.rot90(exact(image, weight, connectivity=2)))
-
-
-def test_eight_neighbours_with_weights_per_pixel():
-    noisy = noisy_image((9, 10))
-    expected = exact(noisy, 0.2, connectivity=2)
-    close(exact(noisy, np.full((9, 10), 0.2), connectivity=2), expected)
-    weight = np.where(np.arange(10) < 5, 0.0, 0.2) * np.ones((9, 1))
-    close(exact(noisy, weight, connectivity=2)[:, :4], noisy[:, :4])
 
 
 # Losses, penalties, options
@@ -485,67 +313,6 @@ def test_channel_without_data():
     image[..., 1] = np.nan
     with pytest.raises(ValueError, match="a known pixel in every channel, got none in channel 1"):
         denoise_tv(image, channel_axis=-1)
-
-
-# Beside scikit-image
-
-
-def test_chambolle_has_the_same_weight():
-    """Where the image varies along one axis only, isotropic and anisotropic TV are the same."""
-    restoration = pytest.importorskip("skimage.restoration")
-    stripes = np.tile(noisy_image(60), (5, 1))
-    theirs = restoration.denoise_tv_chambolle(stripes, weight=0.3, eps=0, max_num_iter=20_000)
-    np.testing.assert_allclose(exact(stripes, 0.3), theirs, atol=1e-6)
-    for other in (0.15, 0.6):
-        assert np.abs(exact(stripes, other) - theirs).max() > 0.01
-
-
-def test_bregman_has_the_inverse_weight():
-    """Not twice that, as its documentation has it; the border, which it treats apart, left out."""
-    data = pytest.importorskip("skimage.data")
-    restoration = pytest.importorskip("skimage.restoration")
-    crop = data.camera()[100:180, 200:280] / 255
-    noisy = crop + 0.05 * np.random.default_rng(0).standard_normal(crop.shape)
-    theirs = restoration.denoise_tv_bregman(
-        noisy, weight=20.0, isotropic=False, eps=1e-9, max_num_iter=1000
-    )
-    inner = (slice(10, -10),) * 2
-    error = {
-        factor: np.abs(exact(noisy, factor / 20.0) - theirs)[inner].mean()
-        for factor in (0.5, 0.9, 1.0, 1.1, 2.0)
-    }
-    assert error[1.0] < 2e-4
-    assert min(error[factor] for factor in error if factor != 1.0) > 10 * error[1.0]
-
-
-@pytest.mark.parametrize(
-    ("name", "crop", "least"),
-    [
-        ("camera", np.s_[60:188, 160:288], 27.5),
-        ("astronaut", np.s_[:128, 160:288], 27.0),
-        ("coins", np.s_[:128, :128], 27.9),
-        ("shepp_logan_phantom", np.s_[::3, ::3], 31.0),
-    ],
-)
-def test_photographs_against_chambolle_at_its_best_weight(name, crop, least):
-    data = pytest.importorskip("skimage.data")
-    restoration = pytest.importorskip("skimage.restoration")
-    truth = np.asarray(getattr(data, name)()[crop], float)
-    truth /= truth.max()
-    axis = -1 if truth.ndim == 3 else None
-    noisy = truth + 0.1 * np.random.default_rng(0).standard_normal(truth.shape)
-    theirs = max(
-        psnr(restoration.denoise_tv_chambolle(noisy, weight, channel_axis=axis), truth)
-        for weight in np.geomspace(0.04, 0.16, 9)
-    )
-    ours = max(
-        psnr(denoise_tv(noisy, weight, channel_axis=axis, tol=1e-4), truth)
-        for weight in np.geomspace(0.04, 0.16, 9)
-    )
-    auto = psnr(denoise_tv(noisy, "auto", channel_axis=axis), truth)
-    assert ours > least
-    assert ours > theirs - 0.25
-    assert auto > ours - 0.25
 
 
 def test_gallery_example_runs(tmp_path):

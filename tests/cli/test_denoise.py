@@ -3,20 +3,16 @@
 import io
 import json
 import os
-import struct
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from commands import refused
 from graphtv import denoise_tv, suggest_weight
 from graphtv.cli import main
-from graphtv.cli.auto_weight import mosaic
+from graphtv.cli.pictures import Picture, encode, picture_of
 
 Image = pytest.importorskip("PIL.Image")
 tifffile = pytest.importorskip("tifffile")
@@ -107,6 +103,15 @@ def test_images_keep_their_type_and_colours(name, shape, dtype):
     assert found.dtype == image.dtype
     axis = -1 if is_colour else None
     np.testing.assert_array_equal(found, expected(image, 0.1, channel_axis=axis))
+
+
+def test_colours_of_16_bits_in_png():
+    image = noisy_image((16, 20, 3), "uint16")
+    Path("in.png").write_bytes(encode(Picture(image, "png", 2), "png"))
+    assert run("in.png", "out.png", "--weight", 0.1) == 0
+    found = picture_of(Path("out.png").read_bytes(), "out.png").pixels
+    assert found.dtype == np.uint16
+    np.testing.assert_array_equal(found, expected(image, 0.1, channel_axis=-1))
 
 
 def test_jpeg_in_and_out():
@@ -209,8 +214,8 @@ def test_weight_auto_is_the_default_and_told(capsys):
     np.testing.assert_allclose(np.load("out.npy"), np.load("same.npy"), atol=1e-12)
 
 
-def test_weight_auto_takes_a_sample_of_large_images(monkeypatch, capsys):
-    monkeypatch.setattr("graphtv.cli.auto_weight.MOST_PIXELS", 900)
+def test_weight_auto_is_that_of_the_library_for_large_images_too(monkeypatch, capsys):
+    monkeypatch.setattr("graphtv.applications._mosaic.MOST_PIXELS", 900)
     image = noisy_image((80, 60, 3), "float64")
     np.save("in.npy", image)
     mask = np.ones((80, 60), dtype=bool)
@@ -218,28 +223,10 @@ def test_weight_auto_takes_a_sample_of_large_images(monkeypatch, capsys):
     np.save("mask.npy", mask)
     options = ["--channel-axis", -1, "--mask", "mask.npy", "--json"]
     assert run("in.npy", "out.npy", *options) == 0
-    sampled = json.loads(capsys.readouterr().out)["weight"]
-    whole = suggest_weight(image, channel_axis=-1, mask=mask)
-    assert sampled == pytest.approx(whole, rel=0.4)
-    assert sampled != whole
-    # Where nothing of the sample is known, the whole image is taken.
-    np.save("mask.npy", np.arange(80 * 60).reshape(80, 60) < 300)
-    assert run("in.npy", "again.npy", *options) == 0
-    assert json.loads(capsys.readouterr().out)["weight"] > 0.0
-
-
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.integers(1, 5000))
-def test_mosaics_fit_and_lie_inside(shape, most):
-    chosen = mosaic(tuple(shape), most)
-    if chosen is None:
-        assert np.prod(shape) <= most
-        return
-    assert np.prod([len(indices) for indices in chosen]) <= most
-    for n, indices in zip(shape, chosen, strict=True):
-        assert len(indices) >= 1
-        assert indices[0] >= 0
-        assert indices[-1] < n
-        assert (np.diff(indices) > 0).all()
+    told = json.loads(capsys.readouterr().out)["weight"]
+    assert told == suggest_weight(image, channel_axis=-1, mask=mask)
+    expected = denoise_tv(image, "auto", channel_axis=-1, mask=mask)
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
 
 
 def test_json_is_one_object_with_the_certificate(capsys):
@@ -341,7 +328,7 @@ def test_existing_file_is_kept_unless_forced(capsys):
         (["complex.npy", "out.npy"], "must hold real numbers, got dtype complex128"),
         (["long.npy", "out.npy"], "long.npy holds int64, whose range"),
         (["frames.gif", "out.png"], "frames.gif has 2 frames"),
-        (["deep.png", "out.png"], "16 bits per colour"),
+        (["deep.npy", "out.jpg"], "JPEG holds uint8 alone, got uint16; write .tif or .npy or .png"),
         (["float.npy", "out.png"], "PNG does not hold float64; write .tif or .npy"),
         (["volume.npy", "out.png"], "holds images in the plane, got shape (4, 5, 6)"),
         (["alpha.png", "out.jpg"], "JPEG cannot hold the image's transparency; write .png"),
@@ -382,7 +369,7 @@ def test_wrong_requests_are_refused(argv, complaint, capsys):
     Path("cut.png").write_bytes(Path("whole.png").read_bytes()[:1000])
     Path("cut.tif").write_bytes(Path("whole.tif").read_bytes()[:100])
     Path("cut.npy").write_bytes(Path("in.npy").read_bytes()[:150])
-    Path("deep.png").write_bytes(deep_png(noisy_image((4, 5, 3), "uint16")))
+    np.save("deep.npy", noisy_image((4, 5), "uint16"))
     Path("empty.png").touch()
     Path("text.png").write_text("not a picture")
     assert complaint in refuse(capsys, *argv)
@@ -412,18 +399,3 @@ def test_failed_write_leaves_nothing(capsys, monkeypatch):
     assert "out.npy cannot be written: no space left" in refuse(
         capsys, "in.npy", "out.npy", "--weight", 0.1
     )
-
-
-def deep_png(pixels):
-    """Return a PNG with 16 bits per colour, which Pillow does not write."""
-    height, width, _ = pixels.shape
-
-    def chunk(kind, data):
-        return (
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        )
-
-    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in pixels)
-    header = struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, 0)
-    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body

@@ -177,3 +177,22 @@ def test_completion_without_shtab(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 2
     assert 'pip install "graphtv[cli]"' in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish_completes_commands_options_choices_and_files(capsys, tmp_path):
+    pytest.importorskip("shtab")
+    main(["completion", "fish"])
+    script = tmp_path / "graphtv.fish"
+    script.write_text(capsys.readouterr().out)
+    (tmp_path / "noisy.png").touch()
+
+    def completed(line):
+        code = f"source {script}; complete -C '{line}'"
+        done = subprocess.run(["fish", "-c", code], capture_output=True, text=True, check=True)
+        return dict(row.partition("\t")[::2] for row in done.stdout.splitlines())
+
+    assert completed("graphtv de") == {name: COMMANDS[name] for name in ("demo", "denoise")}
+    assert set(completed("graphtv denoise --prec")) == {"--preconditioner"}
+    assert set(completed("graphtv denoise --preconditioner ne")) == {"nested"}
+    assert set(completed("graphtv denoise noi")) == {"noisy.png"}

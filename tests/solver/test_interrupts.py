@@ -1,4 +1,4 @@
-"""Ctrl-C, signals of the user's own, and exceptions on their way out."""
+"""Ctrl-C, signals of the user's own, `stop`, and exceptions on their way out."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import pytest
 
 from graphtv import Problem, grid_graph, solve
 from instances import QuarticLoss, noise, noisy_image
+from verify import verify
 
 METHODS = ("descent", "pdhg", "exact")
 
@@ -150,3 +151,69 @@ def test_what_a_users_term_raises_arrives(method, n_threads):
     with pytest.raises(LookupError, match="mine"):
         solve(problem, tol=1e-14, n_threads=n_threads)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_another_thread_ends_a_run(method, n_threads):
+    problem, event = noise(500), threading.Event()
+    timer = threading.Timer(0.3, event.set)
+    timer.start()
+    try:
+        result = solve(problem, method=method, tol=1e-16, stop=event.is_set, n_threads=n_threads)
+    finally:
+        event.set()
+        timer.join()
+    assert result.status == "interrupted"
+    assert (result.primal, result.dual) == (problem.primal(result.u), problem.dual(result.p))
+    assert result.iterations > 0
+    assert result.relative_gap < 0.5  # of the last iterate: nobody is in a hurry
+
+
+def test_a_run_is_ended_between_two_looks_at_the_gap():
+    """The looks become rare, `stop` is asked all the time."""
+    looks, asked = [], []
+
+    def stop():
+        asked.append(len(looks))
+        return len(asked) > 40
+
+    problem = noise(300)
+    result = solve(
+        problem, method="pdhg", preconditioner="none", tol=1e-16, callback=looks.append, stop=stop
+    )
+    assert result.status == "interrupted"
+    assert len(asked) == 41
+    assert len(looks) - asked[-1] <= 1  # that of the last certificate
+
+
+def test_stop_may_say_so_before_anything_is_done():
+    problem = noisy_image()
+    for method in METHODS:
+        result = solve(problem, method=method, stop=lambda: True)
+        assert result.status == "interrupted"
+        verify(result, problem)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_stop_changes_nothing_unless_it_stops(method):
+    problem, asked = noisy_image(), []
+    plain = solve(problem, method=method, tol=1e-9)
+    watched = solve(problem, method=method, tol=1e-9, stop=lambda: asked.append(1))
+    assert asked
+    np.testing.assert_array_equal(watched.u, plain.u)
+    np.testing.assert_array_equal(watched.p, plain.p)
+    assert watched.iterations == plain.iterations
+
+
+def test_what_stop_raises_arrives():
+    def fail():
+        raise LookupError("mine")
+
+    before = signal.getsignal(signal.SIGINT)
+    for method in METHODS:
+        with pytest.raises(LookupError, match="mine"):
+            solve(noise(100), method=method, tol=1e-16, stop=fail)
+    assert signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(ValueError, match="stop must be callable, got 3"):
+        solve(noisy_image(), stop=3)

@@ -14,6 +14,8 @@ from graphtv.app.server import Server
 from graphtv.app.tab import Tab
 
 SMALL = Limits(upload_bytes=200_000, decoded_pixels=1_000_000, pixels=4_000, sessions=16)
+TRUTH = np.where(np.arange(60) < 30, 1, 2) * np.ones((40, 1), dtype=int)
+"""Classes of the two halves of the image below."""
 
 
 @asynccontextmanager
@@ -65,3 +67,11 @@ def encoded(pixels, kind="PNG", **options):
 
 def decoded(data):
     return Image.open(BytesIO(data))
+
+
+async def paint_halves(tab):
+    """Paint both halves; return what is shown in the end."""
+    await tab.paint(1, (5, 5), (8, 35))
+    await tab.hear("waiting")
+    await tab.paint(2, (52, 5), (50, 35))
+    return await tab.hear_done("labels")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
+from graphtv.app.shift import Shift
 from graphtv.applications.denoising import denoise_tv
 from graphtv.applications.noise import suggest_weight
 from graphtv.result import Result
@@ -88,14 +89,17 @@ class Denoiser:
         self,
         wish: Wish,
         show: Callable[[Answer], None],
-        is_over: Callable[[], bool],
-        n_threads: int = 1,
-    ) -> Answer:
-        """Work on a wish until it is fulfilled, or time is over; called again, go on."""
+        shift: Shift,
+    ) -> Answer | None:
+        """Work on a wish until it is fulfilled, or the shift ends; called again, go on.
+
+        `show` is called with answers on the way. Returns the last one, or None if the shift ended
+        before there was any.
+        """
         if wish is not self._wish:
             self._wish, self._iterations, self._seconds = wish, 0, 0.0
         self._add_noise(wish.noise)
-        weight = self._suggestion(n_threads) if wish.weight is None else wish.weight
+        weight = self._suggestion(shift) if wish.weight is None else wish.weight
         is_warm = self._start is not None
 
         def answer(
@@ -121,7 +125,8 @@ class Denoiser:
         def report(info: Info) -> bool:
             name = wish.preconditioner
             show(answer(info.u, info.iteration, info.relative_gap, info.time, name, False))
-            return is_over()
+            shift.has_answer = True
+            return shift.ends()
 
         _, result = denoise_tv(
             self._noisy,
@@ -132,8 +137,11 @@ class Denoiser:
             tol=TOLERANCE,
             warm_start=self._start,
             callback=report,
-            n_threads=n_threads,
+            stop=shift.ends,
+            n_threads=shift.n_threads,
         )
+        if result.iterations == 0 and result.status != "optimal":
+            return None
         seconds = result.setup_time + result.solve_time
         done = answer(
             result.u,
@@ -154,13 +162,20 @@ class Denoiser:
             added = noise * rng.standard_normal(self._pixels.shape)
             self._noise, self._noisy, self._suggested = noise, self._pixels + added, None
 
-    def _suggestion(self, n_threads: int) -> float:
-        if self._suggested is None:
-            found = suggest_weight(
-                self._noisy, channel_axis=-1, time_limit=SUGGESTION_SECONDS, n_threads=n_threads
-            )
-            self._suggested = float(np.clip(found, LEAST_WEIGHT, MOST_WEIGHT))
-        return self._suggested
+    def _suggestion(self, shift: Shift) -> float:
+        if self._suggested is not None:
+            return self._suggested
+        found = suggest_weight(
+            self._noisy,
+            channel_axis=-1,
+            time_limit=SUGGESTION_SECONDS,
+            n_threads=shift.n_threads,
+            stop=shift.is_unwanted,
+        )
+        weight = float(np.clip(found, LEAST_WEIGHT, MOST_WEIGHT))
+        if not shift.is_unwanted():  # else it may be half the way only
+            self._suggested = weight
+        return weight
 
 
 def _bytes(image: NDArray[np.float64]) -> NDArray[np.uint8]:

@@ -9,12 +9,13 @@ nobody waits for ever.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
+
+from graphtv import _core
 
 SLICE = 0.5
 """Seconds of a processor that a session may use while others wait.
@@ -42,11 +43,11 @@ class Pool:
     Parameters
     ----------
     n_threads : int, optional
-        By default one per processor.
+        By default one per processor that the process may use.
     """
 
     def __init__(self, n_threads: int | None = None) -> None:
-        self._n_threads = n_threads or os.cpu_count() or 1
+        self._n_threads = n_threads or _core.n_processors()
         self._line: deque[Client] = deque()
         self._busy: set[Client] = set()
         self._again: set[Client] = set()

@@ -16,6 +16,7 @@ import numpy as np
 from graphtv._validate import Floats
 from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
+from graphtv.app.shift import Shift
 from graphtv.app.strokes import Marks
 from graphtv.applications.scribbles import log_densities, posterior_cost
 from graphtv.applications.segmentation import Labels, _contrast_graph, _hold, opponent
@@ -110,14 +111,18 @@ class Segmenter:
         self,
         wish: Wish,
         show: Callable[[Answer], None],
-        is_over: Callable[[], bool],
-        n_threads: int = 1,
-    ) -> Answer:
-        """Work on a wish until it is fulfilled, or time is over; called again, go on.
+        shift: Shift,
+    ) -> Answer | None:
+        """Work on a wish until it is fulfilled, or the shift ends; called again, go on.
 
-        At least two classes must have scribbles. `show` is called with answers on the way.
+        At least two classes must have scribbles. `show` is called with answers on the way. Returns
+        the last one, or None if the shift ended before there was any.
         """
         if wish is not self._wish:
+            classes = np.unique(wish.marks[wish.marks > 0]).tolist()
+            if not self._know_densities(wish, classes, shift):
+                return None
+            self._classes = classes
             self._problem = self._problem_of(wish)
             self._wish, self._iterations, self._seconds = wish, 0, 0.0
         assert self._problem is not None
@@ -126,7 +131,8 @@ class Segmenter:
         def report(info: Info) -> bool:
             labels = info.u.argmax(axis=1)
             show(self._answer(labels, info.iteration, info.relative_gap, info.time, name, False))
-            return is_over()
+            shift.has_answer = True
+            return shift.ends()
 
         result = solve(
             self._problem,
@@ -134,8 +140,11 @@ class Segmenter:
             tol=TOLERANCE,
             warm_start=self._warm_start(),
             callback=report,
-            n_threads=n_threads,
+            stop=shift.ends,
+            n_threads=shift.n_threads,
         )
+        if result.iterations == 0 and result.status != "optimal":
+            return None
         answer = self._answer(
             result.u.argmax(axis=1),
             result.iterations,
@@ -174,25 +183,28 @@ class Segmenter:
         self._iterations += result.iterations
         self._seconds += result.setup_time + result.solve_time
 
+    def _know_densities(self, wish: Wish, classes: list[int], shift: Shift) -> bool:
+        """Compute the densities of these classes, unless nobody wants them before they are done."""
+        self._densities = {c: self._densities[c] for c in classes if c in self._densities}
+        for c in classes:
+            if shift.is_unwanted():
+                return False
+            mask = wish.marks == c
+            key = np.packbits(mask).tobytes()
+            if c not in self._densities or self._densities[c][0] != key:
+                colours = self._colours.reshape(mask.size, -1)
+                logs = log_densities(colours, mask.astype(np.int64), self._sigma, SPREAD, SAMPLES)
+                self._densities[c] = key, logs[:, 0]
+        return True
+
     def _problem_of(self, wish: Wish) -> Problem:
-        self._classes = np.unique(wish.marks[wish.marks > 0]).tolist()
-        self._densities = {c: self._densities[c] for c in self._classes if c in self._densities}
-        columns = [self._density(wish.marks == c, c) for c in self._classes]
-        cost = posterior_cost(np.stack(columns, axis=1))
+        cost = posterior_cost(np.stack([self._densities[c][1] for c in self._classes], axis=1))
         cost /= wish.weight * math.sqrt(math.prod(self._shape))
         cost += EPSILON * math.log(len(self._classes))  # see the notes of `segment_image`
         ranks = np.searchsorted(self._classes, wish.marks.ravel()) + 1
         held = np.where(wish.marks.ravel() > 0, ranks, 0)
         _hold(cost, held, self._graph, EPSILON)
         return Problem(self._graph, EntropicSimplex(cost, EPSILON))
-
-    def _density(self, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], c: int) -> Floats:
-        key = np.packbits(mask).tobytes()
-        if c not in self._densities or self._densities[c][0] != key:
-            colours = self._colours.reshape(mask.size, -1)
-            logs = log_densities(colours, mask.astype(np.int64), self._sigma, SPREAD, SAMPLES)
-            self._densities[c] = key, logs[:, 0]
-        return self._densities[c][1]
 
     def _warm_start(self) -> tuple[Floats, Floats] | None:
         """Return the last points with a column per class of now; new classes have nothing yet."""

@@ -25,6 +25,7 @@ from graphtv.app.requests import (
     UseSample,
 )
 from graphtv.app.samples import sample
+from graphtv.app.shift import Shift
 from graphtv.app.strokes import Strokes
 
 FRAME_SECONDS = 0.08
@@ -207,19 +208,15 @@ class Session:
             self._workers = None  # before there are others: memory is bounded
             self._workers = photo, segmenter.Segmenter(photo), denoiser.Denoiser(photo)
 
-        def must_stop() -> bool:
-            return self._wish is not wish or is_over()
-
-        n_threads = self._pool.share
-        is_done: bool
+        shift = Shift(lambda: self._wish is not wish, is_over, self._pool.share)
+        answer: segmenter.Answer | denoiser.Answer | None
         if isinstance(wish, segmenter.Wish):
-            labels = self._workers[1].run(wish, lambda a: self._show(wish, a), must_stop, n_threads)
-            self._show(wish, labels, is_last=True)
-            is_done = labels.is_done
+            answer = self._workers[1].run(wish, lambda a: self._show(wish, a), shift)
         else:
-            clean = self._workers[2].run(wish, lambda a: self._show(wish, a), must_stop, n_threads)
-            self._show(wish, clean, is_last=True)
-            is_done = clean.is_done
+            answer = self._workers[2].run(wish, lambda a: self._show(wish, a), shift)
+        if answer is not None:
+            self._show(wish, answer, is_last=True)
+        is_done = answer is not None and answer.is_done
         return self._wish is not None and (self._wish is not wish or not is_done)
 
     def fail(self, error: Exception) -> None:

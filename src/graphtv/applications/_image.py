@@ -83,12 +83,12 @@ def as_image(image: Any, name: str, mask: Any = None, channel_axis: Any = None) 
         raise ValueError(f"{name} must have at least one axis, got the number {array}")
     if array.size == 0:
         raise ValueError(f"{name} must not be empty, got shape {array.shape}")
-    axis = _as_channel_axis(channel_axis, array.ndim, array.shape)
+    axis = as_channel_axis(channel_axis, array.ndim, array.shape)
     shape = tuple(n for k, n in enumerate(array.shape) if k != axis)
     if mask is not None:
         known = _meet(known, _as_mask(mask, name, array.shape, shape, axis))
-    known = _check_finite(array, name, known)
-    signal = _to_rows(_as_float64(array), axis)
+    known = check_finite(array, name, known)
+    signal = _to_rows(as_float64(array), axis)
     if known is not None and not known.all():
         known = _to_rows(known, axis)
         _check_some_known(known, name)
@@ -96,7 +96,7 @@ def as_image(image: Any, name: str, mask: Any = None, channel_axis: Any = None) 
     else:
         known = None
     moderate(signal, name)
-    return Image(signal, known, Frame(shape, axis, _float_type(array.dtype)))
+    return Image(signal, known, Frame(shape, axis, float_type(array.dtype)))
 
 
 def _without_mask(image: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
@@ -107,7 +107,7 @@ def _without_mask(image: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_
     return as_array(image, name), None
 
 
-def _as_channel_axis(channel_axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
+def as_channel_axis(channel_axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
     if channel_axis is None:
         return None
     try:
@@ -142,7 +142,7 @@ def _meet(a: NDArray[np.bool_] | None, b: NDArray[np.bool_]) -> NDArray[np.bool_
     return b if a is None else a & b
 
 
-def _check_finite(
+def check_finite(
     array: NDArray[Any], name: str, known: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_] | None:
     """Return what is known when NaN is not; raise if a known pixel is infinite."""
@@ -175,12 +175,12 @@ def _check_some_known(known: NDArray[np.bool_], name: str) -> None:
         )
 
 
-def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return float32 for the short floats, float64 for everything else."""
     return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize <= 4 else np.float64)
 
 
-def _as_float64(array: NDArray[Any]) -> Floats:
+def as_float64(array: NDArray[Any]) -> Floats:
     """Return floats as they are, and integers n over the largest of their type, at least -1."""
     if array.dtype.kind in "bf":
         with np.errstate(over="ignore"):

@@ -53,7 +53,7 @@ def pixel_graph(shape: tuple[int, ...], weight: Any, spacing: Any, connectivity:
     connectivity : {1, 2}
         Neighbours along the axes alone, or in the plane along the diagonals too.
     """
-    distances = _as_spacing(spacing, len(shape))
+    distances = as_spacing(spacing, len(shape))
     if as_count(connectivity, "connectivity", minimum=1, maximum=2) == 1:
         parts = _axis_weights(weight, shape)
         return grid_graph(shape, [w / h for w, h in zip(parts, distances, strict=True)])
@@ -107,7 +107,7 @@ def _pairs(v: Indices) -> list[tuple[Indices, Indices]]:
     ]
 
 
-def _as_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
+def as_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
     if spacing is None:
         return (1.0,) * ndim
     given = moderate(as_floats(spacing, "spacing"), "spacing")

@@ -18,12 +18,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats
 from graphtv.applications._image import Image, columns
+from graphtv.applications._mosaic import sample
+from graphtv.applications._pixel_graph import pixel_graph
 from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.problem import Problem
@@ -41,6 +44,22 @@ REFINEMENTS = 2
 """Parabolas through the three best weights at the end of the search."""
 
 
+def weight_of_image(
+    image: Image,
+    levels: Floats,
+    spacing: Any,
+    connectivity: Any,
+    *,
+    rule: str = "risk",
+    **search: Any,
+) -> tuple[float, Result | None]:
+    """Return the weight for an image, and the result found there unless a sample was enough."""
+    part = sample(image) if rule == "risk" else image
+    unit = pixel_graph(part.shape, 1.0, spacing, connectivity)
+    weight, found = weight_for(part, unit, levels, rule=rule, **search)
+    return weight, found if part is image else None
+
+
 def weight_for(
     image: Image,
     unit: Graph,
@@ -50,6 +69,7 @@ def weight_for(
     time_limit: float = math.inf,
     verbose: bool = False,
     n_threads: int | None = None,
+    stop: Callable[[], Any] | None = None,
 ) -> tuple[float, Result | None]:
     """Return a factor for the weights of the graph `unit`, and the result found there if any.
 
@@ -62,7 +82,7 @@ def weight_for(
     guess = WEIGHT_PER_NOISE * sigma * 4.0 / degree
     if rule == "noise":
         return guess, None
-    risk = Risk(image, unit, levels, time_limit, verbose, n_threads)
+    risk = Risk(image, unit, levels, time_limit, verbose, n_threads, stop)
     weight = _descend(risk, guess)
     return weight, risk.best
 
@@ -70,7 +90,7 @@ def weight_for(
 class Risk:
     """Stein's estimate of the mean squared error as a function of the weight.
 
-    Infinite once the time is up.
+    Infinite once the time is up, or `stop` has said so.
     """
 
     def __init__(
@@ -81,8 +101,10 @@ class Risk:
         time_limit: float,
         verbose: bool,
         n_threads: int | None,
+        stop: Callable[[], Any] | None,
     ) -> None:
         self._unit, self._levels, self._n_threads = unit, levels, n_threads
+        self._stop = stop
         self._verbose = verbose
         self._end = time.perf_counter() + time_limit
         self._known = columns(image.known) if image.known is not None else None
@@ -105,9 +127,13 @@ class Risk:
             time_limit=None if left == math.inf else left,
             warm_start=self.best,
             n_threads=self._n_threads,
+            stop=self._stop,
         )
         if result.status == "interrupted":
-            raise KeyboardInterrupt
+            if self._stop is None or not self._stop():
+                raise KeyboardInterrupt
+            self._end = -math.inf
+            return math.inf
         if result.status == "time_limit":
             return math.inf
         value, freedom = self._value(columns(result.u))

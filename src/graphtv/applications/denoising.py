@@ -17,15 +17,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
-import numpy as np
 from numpy.typing import NDArray
 
-from graphtv._validate import as_flag, as_real
+from graphtv._validate import as_flag, as_real, is_dask
 from graphtv.applications._image import Image, as_image
 from graphtv.applications._pixel_graph import pixel_graph
-from graphtv.applications._risk import weight_for
+from graphtv.applications._risk import weight_of_image
 from graphtv.applications.noise import noise_levels
-from graphtv.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
@@ -104,8 +102,7 @@ def denoise_tv(
         Larger is smoother. It has the unit of the image: a piece of P pixels with a boundary of
         B pixel sides moves by weight · B/P towards its surroundings. One number; or an array with
         one number per pixel (an edge takes the mean of its two pixels); or a list with one number
-        or array per axis, as `grid_graph` takes it. ``'auto'`` estimates the noise and asks
-        `suggest_weight`.
+        or array per axis, as `grid_graph` takes it. ``'auto'`` is that of `suggest_weight`.
     mask : array_like of bool, optional
         True where the pixel is known. Where it is False the image may hold anything, and the
         pixel is filled in from its surroundings. Of the image's shape, with or without channels.
@@ -127,7 +124,7 @@ def denoise_tv(
         Also return the certificate.
     **solve_options
         Passed on to `solve`: `tol`, `max_iterations`, `time_limit`, `warm_start`, `callback`,
-        `verbose`, `n_threads`, `method`, `preconditioner`.
+        `stop`, `verbose`, `n_threads`, `method`, `preconditioner`.
 
     Returns
     -------
@@ -165,6 +162,24 @@ def denoise_tv(
     """
     is_result_wanted = as_flag(return_result, "return_result")
     make_loss = _as_loss(loss)
+    if is_dask(image):
+        if make_loss is not SquaredLoss or connectivity != 1:
+            raise ValueError(
+                "loss must be 'squared' and connectivity 1 for a dask array,"
+                f" got loss={loss!r}, connectivity={connectivity!r}"
+            )
+        denoised, tiled = _denoise_tiled(
+            image,
+            weight,
+            mask=mask,
+            spacing=spacing,
+            channel_axis=channel_axis,
+            penalty=penalty,
+            **solve_options,
+        )
+        if not is_result_wanted:
+            _warn_if_early(tiled)
+        return (denoised, tiled) if is_result_wanted else denoised
     given = as_image(image, "image", mask, channel_axis)
     frame = given.frame
     if isinstance(weight, str) and weight == "auto":
@@ -173,10 +188,8 @@ def denoise_tv(
                 "weight must not be 'auto' unless the loss is squared and the penalty total"
                 f" variation, got loss={loss!r}, penalty={penalty!r}"
             )
-        unit = pixel_graph(frame.shape, 1.0, spacing, connectivity)
-        graph, solve_options = _with_suggested_weight(given, unit, solve_options)
-    else:
-        graph = pixel_graph(frame.shape, weight, spacing, connectivity)
+        weight, solve_options = _suggested(given, spacing, connectivity, solve_options)
+    graph = pixel_graph(frame.shape, weight, spacing, connectivity)
     problem = Problem(graph, _make(make_loss, given), penalty)
     del given  # the problem has copies; volumes are large
     result = solve(problem, **solve_options)
@@ -184,6 +197,12 @@ def denoise_tv(
         _warn_if_early(result)
         return frame.restore(result.u)
     return frame.restore(result.u, copy=True), result
+
+
+def _denoise_tiled(*args: Any, **options: Any) -> tuple[Any, Any]:
+    from graphtv.scale.denoising import denoise_tiled
+
+    return denoise_tiled(*args, **options)
 
 
 def _as_loss(loss: Any) -> Loss:
@@ -204,32 +223,25 @@ def _make(make_loss: Loss, image: Image) -> DataTerm:
         raise TypeError(f"loss must be callable as loss(signal, weights=...): {error}") from error
 
 
-def _with_suggested_weight(
-    image: Image, unit: Graph, options: dict[str, Any]
-) -> tuple[Graph, dict[str, Any]]:
-    """Return the graph with the suggested weight, and options that start from what is known."""
+def _suggested(
+    image: Image, spacing: Any, connectivity: Any, options: dict[str, Any]
+) -> tuple[float, dict[str, Any]]:
+    """Return the suggested weight, and options that start from what is known."""
     limit = options.get("time_limit")
-    weight, found = weight_for(
+    weight, found = weight_of_image(
         image,
-        unit,
         noise_levels(image),
+        spacing,
+        connectivity,
         time_limit=math.inf if limit is None else 0.5 * as_real(limit, "time_limit", minimum=0.0),
         verbose=as_flag(options.get("verbose", False), "verbose"),
         n_threads=options.get("n_threads"),
+        stop=options.get("stop"),
     )
-    if found is not None:
-        options = {"warm_start": found, **options}
-    positive = weight > 0.0
-    graph = Graph._from_simple(
-        unit.n_vertices,
-        unit.edges if positive else np.empty((0, 2), dtype=np.int32),
-        weight * unit.weights if positive else np.empty(0),
-        unit._grid,
-    )
-    return graph, options
+    return weight, options if found is None else {"warm_start": found, **options}
 
 
-def _warn_if_early(result: Result) -> None:
+def _warn_if_early(result: Any) -> None:
     if result.status != "optimal":
         warnings.warn(
             f"denoise_tv ended with status {result.status!r} and relative gap"

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from graphtv._validate import (
     as_array,
     as_real,
+    is_dask,
     moderate,
 )
 from graphtv.applications._graph import to_graph
@@ -95,10 +98,24 @@ def fused_lasso(
     array([0. , 0. , 1.2, 1.2])
     """
     factor = moderate(as_real(lam, "lam", minimum=0.0, strict=True), "lam")
+    if is_dask(signal):
+        if loss != "squared" or np.any(sparsity):
+            raise ValueError(
+                "loss must be 'squared' and sparsity 0 for a dask array,"
+                f" got loss={loss!r}, sparsity={sparsity!r}"
+            )
+        tiled: Result = _fuse_tiled(graph, signal, factor, vertex_weights, **solve_options)
+        return tiled
     model = FusedModel.of(
         to_graph(graph, n_vertices_of(signal)), signal, vertex_weights, loss, delta, sparsity
     )
     return model.solve(factor, **solve_options)
+
+
+def _fuse_tiled(*args: Any, **options: Any) -> Any:
+    from graphtv.scale.denoising import fuse_tiled
+
+    return fuse_tiled(*args, **options)
 
 
 def n_vertices_of(signal: Any) -> int:

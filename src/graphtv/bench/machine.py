@@ -9,12 +9,14 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from graphtv import _core
+
 
 def describe() -> dict[str, str]:
     """Return processor, cores, memory, system, compiler and versions."""
     facts = {
         "processor": processor(),
-        "cores": str(n_processors()),
+        "cores": str(_core.n_processors()),
         "memory": memory(),
         "system": f"{platform.system()} {platform.release().partition('-')[0]}",
         "compiler": compiler(),
@@ -30,13 +32,6 @@ def installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
-
-
-def n_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def processor() -> str:

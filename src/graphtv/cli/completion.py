@@ -42,6 +42,10 @@ def run(arguments: argparse.Namespace) -> None:
     except ImportError:
         raise UsageError('completion needs shtab: pip install "graphtv[cli]"') from None
     parser = make_parser(*COMMANDS)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, command in action.choices.items():
+                command.description = COMMANDS[name]  # a line, where shells have room for one
     _mark_files(parser, shtab.FILE)
     print(shtab.complete(parser, shell=arguments.shell))
 

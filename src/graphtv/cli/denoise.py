@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Denoise a file."""
     _check(arguments)
     from graphtv.applications.denoising import denoise_tv
-    from graphtv.cli.auto_weight import auto_weight
+    from graphtv.applications.noise import suggest_weight
     from graphtv.cli.pictures import check_can_hold, encode, format_of, read_picture
     from graphtv.terms import HuberTV, TotalVariation
 
@@ -147,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
         if weight == "auto":
             if arguments.time_limit is not None:
                 search["time_limit"] = options["time_limit"] = arguments.time_limit / 2
-            weight = auto_weight(
+            weight = suggest_weight(
                 picture.pixels,
                 verbose=arguments.verbose,
                 n_threads=arguments.threads,

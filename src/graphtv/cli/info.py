@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from graphtv.bench.machine import installed, n_processors
+from graphtv.bench.machine import installed
 
 OPTIONAL = (
     "matplotlib",
@@ -37,7 +37,7 @@ def run(_: argparse.Namespace) -> None:
         "build": str(getattr(_core, "build", "unknown")),
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "platform": platform.platform(),
-        "threads": f"{n_processors()} by default",
+        "threads": f"{_core.n_processors()} by default",
     }
     facts |= {name: installed(name) or "not installed" for name in ("numpy", "scipy", *OPTIONAL)}
     for name, value in facts.items():

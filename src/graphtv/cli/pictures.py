@@ -1,14 +1,17 @@
 """Images, volumes and arrays in files: PNG, JPEG and TIFF, and NumPy's .npy.
 
-Pillow reads and writes PNG and JPEG, tifffile reads and writes TIFF. What is read keeps its type;
-a transparency is set aside, to be put back as it was.
+Pillow reads and writes PNG and JPEG, with the help of `deep_png` for colours of 16 bits, tifffile
+reads and writes TIFF. What is read keeps its type; a transparency is set aside, to be put back as
+it was.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, Literal
@@ -16,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv.cli import deep_png
 from graphtv.cli.errors import UsageError
 from graphtv.cli.files import STANDARD, read_bytes, shown
 
@@ -108,6 +112,16 @@ def _read_with_pillow(data: bytes, name: str) -> Picture:
 
 def _open(data: bytes, name: str) -> Any:
     """Return an image of Pillow's, which may be larger than Pillow trusts strangers to send."""
+    with _judging(name):
+        image = _pillow().open(BytesIO(data))
+        _believe(image, len(data))
+        image.load()
+    return image
+
+
+@contextlib.contextmanager
+def _judging(name: str) -> Iterator[None]:
+    """Let Pillow open large images, and say what it cannot read."""
     from warnings import catch_warnings, simplefilter
 
     image_module = _pillow()
@@ -115,9 +129,7 @@ def _open(data: bytes, name: str) -> Any:
     try:
         with catch_warnings():
             simplefilter("ignore")
-            image = image_module.open(BytesIO(data))
-            _believe(image, len(data))
-            image.load()
+            yield
     except Exception as error:  # of every kind: the file may say anything
         reason = str(error).split("<_io")[0].rstrip(" '") or type(error).__name__
         if "cannot identify image" in reason:
@@ -125,7 +137,6 @@ def _open(data: bytes, name: str) -> Any:
         raise UsageError(f"{name} cannot be read as an image: {reason}") from None
     finally:
         image_module.MAX_IMAGE_PIXELS = limit
-    return image
 
 
 def _believe(image: Any, n_bytes: int) -> None:
@@ -150,12 +161,11 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
     from PIL import ImageOps
 
     kind = str(image.format).lower()
-    is_deep = kind == "png" and data[24] == 16
     extras = {key: image.info[key] for key in ("icc_profile", "dpi") if key in image.info}
-    if is_deep and data[25] != 0:
-        raise UsageError(
-            f"{name} is a PNG with 16 bits per colour, of which 8 would be read; save it as TIFF"
-        )
+    if deep_png.is_deep(data):
+        with _judging(name):
+            pixels = deep_png.read(data, lambda content: _pillow().open(BytesIO(content)))
+        return _without_alpha(pixels, kind, extras)
     image = ImageOps.exif_transpose(image)
     if image.mode in ("P", "PA", "L", "1", "RGB") and "transparency" in image.info:
         image = image.convert("LA" if image.mode in ("L", "1") else "RGBA")
@@ -167,13 +177,17 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
     elif image.mode == "La":
         image = image.convert("LA")
     pixels = np.array(image)
-    if is_deep:
+    if kind == "png" and data[24] == 16:
         pixels = pixels.astype(np.uint16)
-    pixels = _native(pixels)
+    return _without_alpha(_native(pixels), kind, extras)
+
+
+def _without_alpha(pixels: NDArray[Any], kind: str, extras: dict[str, Any]) -> Picture:
+    """Return the picture of pixels; the second or fourth channel is their transparency."""
     alpha = None
-    if image.mode in ("LA", "RGBA"):
+    if pixels.ndim == 3 and pixels.shape[2] in (2, 4):
         pixels, alpha = pixels[..., :-1], np.ascontiguousarray(pixels[..., -1])
-        pixels = np.ascontiguousarray(pixels[..., 0] if image.mode == "LA" else pixels)
+        pixels = np.ascontiguousarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels)
     return Picture(pixels, kind, 2 if pixels.ndim == 3 else None, alpha, extras)
 
 
@@ -281,13 +295,9 @@ def check_can_hold(picture: Picture, kind: str, path: str) -> None:
     if axis is not None and shape[axis] != 3:
         raise UsageError(f"{where}: {name} holds 1 or 3 channels, got {shape[axis]}{better}")
     types = [np.dtype(t) for t in ((bool, np.uint8, np.uint16) if kind == "png" else (np.uint8,))]
-    is_deep_colour = picture.pixels.dtype == np.uint16 and (
-        axis is not None or picture.alpha is not None
-    )
-    if picture.pixels.dtype not in types or is_deep_colour:
-        colours = " colours" if is_deep_colour else ""
+    if picture.pixels.dtype not in types:
         raise UsageError(
-            f"{where}: {name} does not hold{colours} {picture.pixels.dtype}{better}"
+            f"{where}: {name} does not hold {picture.pixels.dtype}{better}"
             if kind == "png"
             else f"{where}: JPEG holds uint8 alone, got {picture.pixels.dtype}{better} or .png"
         )
@@ -309,6 +319,8 @@ def encode(picture: Picture, kind: str) -> bytes:
         if picture.alpha is not None:
             pixels = np.dstack([pixels, picture.alpha])
         options = {k: v for k, v in picture.extras.items() if k in ("icc_profile", "dpi")}
+        if pixels.dtype == np.uint16 and pixels.ndim == 3:
+            return deep_png.encode(np.ascontiguousarray(pixels), options)
         if kind == "jpeg":
             options |= {"quality": JPEG_QUALITY, "subsampling": 0}
         image = _pillow().fromarray(np.ascontiguousarray(pixels))

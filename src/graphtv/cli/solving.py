@@ -122,7 +122,7 @@ def report(
         )
         print(
             f"{output}: {result.status}, relative gap {result.relative_gap:.2g}"
-            f" after {result.iterations} iterations and {_seconds(result):.2g} s"
+            f" after {_iterations(result)} and {_seconds(result):.2g} s"
             + (f"; {words}" if words else ""),
             file=sys.stderr,
         )
@@ -159,6 +159,10 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _iterations(result: Result) -> str:
+    return "1 iteration" if result.iterations == 1 else f"{result.iterations} iterations"
 
 
 def _seconds(result: Result) -> float:

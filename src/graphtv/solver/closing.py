@@ -178,7 +178,7 @@ class Closing:
         """Whether there is time to certify the last iterate, and reason to, if that takes long."""
         if status not in ("interrupted", "time_limit"):
             return True
-        if self.has_time or self.is_quick:
+        if self.has_time or self._watch.stopped or self.is_quick:
             return True
         if status == "interrupted" or self._certificate == math.inf:
             return False

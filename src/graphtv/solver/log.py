@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from graphtv.result import Record, Result
+
+if TYPE_CHECKING:
+    from graphtv.scale.result import TiledResult
 
 COLUMNS = "  iter   sweeps     time |       primal         dual  rel.gap |     step restart"
 
@@ -40,7 +43,7 @@ class Log:
             f" {step:8.3g} {restarts:7d}{'  ' + note if note else ''}"
         )
 
-    def footer(self, result: Result) -> None:
+    def footer(self, result: Result | TiledResult) -> None:
         """Print how it ended."""
         if not self._verbose:
             return

@@ -51,6 +51,7 @@ def solve(
     time_limit: float | None = None,
     warm_start: Any = None,
     callback: Callback | None = None,
+    stop: Callable[[], Any] | None = None,
     verbose: bool = False,
     n_threads: int | None = None,
 ) -> Result:
@@ -81,7 +82,12 @@ def solve(
     callback : callable, optional
         Called with an object `info` whenever the gap was computed: `info.iteration`, `sweeps`,
         `time`, `primal`, `dual`, `relative_gap`, `step`, `restarts`, and `u`, which is computed
-        when asked for. Returning True ends the run.
+        when asked for. Returning True ends the run. The longer a run lasts, the rarer these calls
+        are.
+    stop : callable, optional
+        Asked every 20 ms or so, also in the midst of an iteration; what is true ends the run with
+        status ``interrupted``. ``threading.Event().is_set`` lets another thread end it. Whatever it
+        does, a run that it does not end is the same to the last bit.
     verbose : bool
         Print a table while solving.
     n_threads : int, optional
@@ -97,7 +103,8 @@ def solve(
     -----
     Status ``optimal`` is a proof: both objectives are recomputed from the returned points. Every
     other status comes with the best point so far, and its certificate. Ctrl-C ends the run with
-    status ``interrupted``.
+    status ``interrupted``, as `stop` and `callback` do; but it is answered at once, if need be with
+    an earlier point, where these are given the last one, whose certificate takes a few passes.
 
     References
     ----------
@@ -120,8 +127,10 @@ def solve(
     threads = 0 if n_threads is None else as_count(n_threads, "n_threads", minimum=1)
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be callable, got {callback!r}")
+    if stop is not None and not callable(stop):
+        raise ValueError(f"stop must be callable, got {stop!r}")
     log = Log(as_flag(verbose, "verbose"))
-    watch = _core.Watch(seconds)
+    watch = _core.Watch(seconds, stop)
     limits = Limits(tolerance or EXACT_GAP, limit, watch, seconds)
     check_memory(
         8 * DOUBLES_PER_VERTEX * math.prod(problem.shape)

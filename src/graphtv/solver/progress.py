@@ -144,9 +144,10 @@ class Progress:
 
     def ended_early(self, iteration: int) -> Status | None:
         """Return why the run must end now although nothing is proved, or None to go on."""
+        is_over = self.limits.watch.expired  # asks, and may find that somebody interrupts
         if self.limits.watch.interrupted:
             return "interrupted"
-        if self.limits.watch.expired:
+        if is_over:
             return "time_limit"
         if iteration >= self.limits.max_iterations:
             return "iteration_limit"

@@ -48,7 +48,8 @@ const words = {
     if (isFirst) begin(message);
     else if (!message.back) {
       complain("The session has ended; your strokes are gone.");
-      connection.send({ type: "sample", name: element("sample").value || message.samples[0] });
+      element("sample").value ||= message.samples[0];
+      connection.send({ type: "sample", name: element("sample").value });
     }
     if (message.back) status.reset("ready");
     sendClasses(classes.names);
@@ -58,7 +59,7 @@ const words = {
     image = message;
     labels = null;
     isAutomatic = false;
-    stage.setSize(message.width, message.height);
+    stage.setSize(message.width, message.height, message.original);
     brush.forget();
     enable("get-labels", false);
     enable("get-denoised", false);
@@ -86,7 +87,7 @@ const words = {
 
 function begin(message) {
   const option = (text) => Object.assign(document.createElement("option"), { textContent: text });
-  element("sample").replaceChildren(...message.samples.map(option));
+  element("sample").replaceChildren(...message.samples.map(option), ownImage);
   for (const id of ["preconditioner", "denoise-preconditioner"]) {
     element(id).replaceChildren(...message.preconditioners.map(option));
   }
@@ -170,6 +171,9 @@ on("auto", "click", () => {
 });
 for (const id of ["weight", "noise", "preconditioner", "denoise-preconditioner"]) on(id, "input", request);
 
+// Shown in the list of samples once an image of one's own was opened; it cannot be chosen there.
+const ownImage = Object.assign(document.createElement("option"), { value: "", hidden: true, textContent: "your image" });
+
 // Both --------------------------------------------------------------------------------------------
 
 // Ask for what the sliders say.
@@ -240,7 +244,7 @@ async function upload(file) {
     const headers = { "Content-Type": file.type };
     const response = await fetch(connection.url("image"), { method: "POST", body: file, headers });
     if (!response.ok) complain(await response.text());
-    else element("sample").selectedIndex = -1;
+    else element("sample").value = ownImage.value;
   } catch {
     complain("The image could not be sent.");
   }

@@ -4,7 +4,7 @@ const BORDER = [255, 255, 255];
 
 export class Stage {
   constructor() {
-    for (const id of ["stage", "frame", "picture", "result", "strokes", "divider", "hint", "split"]) {
+    for (const id of ["stage", "frame", "picture", "result", "strokes", "divider", "hint", "split", "reduced"]) {
       this[id] = document.getElementById(id);
     }
     this.width = this.height = 0;
@@ -12,11 +12,13 @@ export class Stage {
     addEventListener("resize", () => this.fit());
   }
 
-  setSize(width, height) {
+  // `original` is the width and the height of what was opened.
+  setSize(width, height, original) {
     Object.assign(this, { width, height });
     for (const canvas of [this.picture, this.result, this.strokes]) {
       Object.assign(canvas, { width, height });
     }
+    this.sayIfReduced(...original);
     this.fit();
     this.divide();
   }
@@ -24,12 +26,23 @@ export class Stage {
   // As large as the window allows.
   fit() {
     if (!this.width) return;
-    const room = { width: this.stage.clientWidth, height: Math.max(innerHeight - 270, 240) };
+    const rest = 270 + this.reduced.offsetHeight;
+    const room = { width: this.stage.clientWidth, height: Math.max(innerHeight - rest, 240) };
     this.scale = Math.min(room.width / this.width, room.height / this.height);
     const width = `${this.width * this.scale}px`;
     this.frame.style.width = width;
     this.frame.style.height = `${this.height * this.scale}px`;
     document.getElementById("split-label").style.width = width;
+  }
+
+  sayIfReduced(width, height) {
+    const isReduced = width !== this.width || height !== this.height;
+    this.reduced.hidden = !isReduced;
+    if (!isReduced) return;
+    const [from, to] = [[width, height], [this.width, this.height]].map((size) => size.join(" × "));
+    this.reduced.textContent =
+      `Reduced from ${from} to ${to} pixels to work on. ` +
+      "Labels and scribbles are downloaded in the original size, the denoised image in this one.";
   }
 
   divide() {

@@ -1,4 +1,4 @@
-"""The weight of ``--weight auto``: by the noise of the whole image, and the risk on a part of it.
+"""A part of a large image that resembles the whole, to choose a weight on.
 
 The risk takes several exact solutions, which would be most of the time on a large image; and the
 weight of least risk is nearly the same for a part that resembles the whole. The part is a mosaic:
@@ -8,44 +8,35 @@ and middle are both in it. Its few seams are edges like others.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv.applications.noise import estimate_noise, suggest_weight
+from graphtv.applications._image import Image
 
 MOST_PIXELS = 2**18
 """Up to this many pixels the whole image is taken."""
 
 
-def auto_weight(
-    pixels: NDArray[Any],
-    *,
-    mask: NDArray[np.bool_] | None,
-    channel_axis: int | None,
-    **options: Any,
-) -> float:
-    """Return the weight of least risk; the options are those of `graphtv.suggest_weight`."""
-    shape = tuple(n for k, n in enumerate(pixels.shape) if k != channel_axis)
-    chosen = mosaic(shape, MOST_PIXELS)
-    whole: dict[str, Any] = {"mask": mask, "channel_axis": channel_axis}
+def sample(image: Image) -> Image:
+    """Return a part of a large image; a small one, or one of which too little is known, itself."""
+    chosen = mosaic(image.shape, MOST_PIXELS)
     if chosen is None:
-        return suggest_weight(pixels, **whole, **options)
-    sigma = estimate_noise(pixels, **whole)
-    part = _take(pixels, chosen, channel_axis)
-    known = None
-    if mask is not None:
-        known = _take(mask, chosen, channel_axis if mask.ndim == pixels.ndim else None)
-    try:
-        return suggest_weight(part, mask=known, channel_axis=channel_axis, sigma=sigma, **options)
-    except ValueError:  # too little is known in this part of all
-        return suggest_weight(pixels, sigma=sigma, **whole, **options)
+        return image
+    known = None if image.known is None else _take(image.known, image.shape, chosen)
+    if known is not None and not known.any(axis=0).all():
+        return image
+    shape = tuple(len(indices) for indices in chosen)
+    signal = _take(image.signal, image.shape, chosen)
+    return Image(signal, known, replace(image.frame, shape=shape))
 
 
 def mosaic(shape: tuple[int, ...], most: int) -> list[NDArray[np.intp]] | None:
     """Return the indices along every axis of a part with at most so many pixels; None for all."""
-    if int(np.prod(shape, dtype=np.float64)) <= most:
+    if math.prod(shape) <= most:
         return None
     lengths = list(shape)
     room = float(most)
@@ -69,9 +60,8 @@ def _two_runs(n: int, length: int) -> NDArray[np.intp]:
 
 
 def _take(
-    values: NDArray[Any], chosen: list[NDArray[np.intp]], channel_axis: int | None
+    rows: NDArray[Any], shape: tuple[int, ...], chosen: list[NDArray[np.intp]]
 ) -> NDArray[Any]:
-    indices = list(chosen)
-    if channel_axis is not None:
-        indices.insert(channel_axis, np.arange(values.shape[channel_axis]))
-    return values[np.ix_(*indices)]
+    """Return the rows, one per pixel, of the pixels with these indices."""
+    pixels = rows.reshape(*shape, *rows.shape[1:])[np.ix_(*chosen)]
+    return pixels.reshape(-1, *rows.shape[1:])

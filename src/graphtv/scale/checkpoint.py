@@ -1,0 +1,107 @@
+"""A folder with a run in it, which another run can go on with.
+
+The tiles are files (see `Folder`); `manifest.json` says which of them belong together, and is
+written when a round is complete. A run that is stopped, or whose machine is, leaves the last
+complete round. Whether the data are still the same is checked tile by tile.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphtv.io.atomic import replaced
+from graphtv.result import Record
+from graphtv.scale.storage import Folder, Handle
+from graphtv.scale.tile import Unknown
+from graphtv.scale.tiles import Tiles
+
+FORMAT = 1
+
+
+class Checkpoint:
+    """The folder of a run.
+
+    Parameters
+    ----------
+    path : Path
+        A folder that all workers see, and that holds nothing else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.folder = Folder(path)
+
+    def write(self, tiles: Tiles, records: list[Record]) -> None:
+        """Say what belongs together, then delete the rest."""
+        content = {
+            "format": FORMAT,
+            "chunks": tiles.tiling.chunks,
+            "delta": tiles.problem.delta,
+            "unknown": [tiles.unknown.rho, *(np.asarray(e).tolist() for e in tiles.unknown[1:])],
+            "version": tiles.version,
+            "records": records,
+            "tiles": [asdict(handle) for handle in tiles.handles.values()],
+        }
+        self.folder.sync(tiles.handles.values())
+        with replaced(self._manifest) as file:
+            file.write(json.dumps(content).encode())
+        self.folder.keep(tiles.handles.values())
+
+    def read(self, tiles: Tiles) -> list[Record] | None:
+        """Give the tiles of the folder to `tiles`; return the records.
+
+        None if there is no complete round in it.
+        """
+        content = self._content()
+        if content is None:
+            if self.path.exists() and not self.path.is_dir():
+                raise ValueError(f"checkpoint must be a folder, got the file {self.path}")
+            return None
+        try:
+            is_ours = content["format"] == FORMAT
+            chunks = tuple(map(tuple, content["chunks"]))
+            records = [Record(*record) for record in content["records"]]
+            handles = [
+                Handle(
+                    tuple(tile["index"]),
+                    tile["version"],
+                    tile["delta"],
+                    tuple(tile["weights"]),
+                    tile["digest"],
+                )
+                for tile in content["tiles"]
+            ]
+            rho, least, most = content["unknown"]
+            unknown = Unknown(rho, np.array(least), np.array(most))
+            version = content["version"]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"checkpoint {self.path} cannot be read: {error!r}") from None
+        is_ours = is_ours and chunks == tiles.tiling.chunks
+        if is_ours:
+            tiles.handles = {handle.index: handle for handle in handles}
+            tiles.unknown, tiles.version = unknown, version
+            is_ours = content["delta"] == tiles.problem.delta and tiles.check()
+        if not is_ours:
+            raise ValueError(
+                f"checkpoint must be of the same problem, got {self.path} of another; delete it,"
+                " or choose another folder"
+            )
+        return records
+
+    def _content(self) -> dict[str, Any] | None:
+        try:
+            content = json.loads(self._manifest.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError) as error:
+            raise ValueError(f"checkpoint {self.path} cannot be read: {error}") from None
+        return content if isinstance(content, dict) else {}
+
+    @property
+    def _manifest(self) -> Path:
+        return self.path / "manifest.json"

@@ -1,0 +1,146 @@
+"""A problem on a grid whose arrays are Dask's, and the same on a coarser grid."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed
+
+from graphtv.scale.tiling import Index, Tiling, fitting_chunks
+
+FACTOR = 4
+"""So many vertices along each axis become one on the coarser grid."""
+
+
+@dataclass(frozen=True)
+class GridProblem:
+    """Squared loss and total variation on a grid.
+
+    Attributes
+    ----------
+    f : dask array, shape (*lengths) or (*lengths, C)
+        The data.
+    c : dask array of the same shape or None
+        Vertex weights, 0 where there is no data; None for ones.
+    weights : tuple of float or dask array, one per axis
+        ω of the edges along an axis. The array of an axis has the shape `lengths` but for one entry
+        more along it; the first and the last are 0.
+    delta : float
+        Width of the Huber penalty, 0 for total variation.
+    tiling : Tiling
+        How it is cut.
+    name : str
+        What errors call the data.
+    """
+
+    f: Any
+    c: Any
+    weights: tuple[Any, ...]
+    delta: float
+    tiling: Tiling
+    name: str = "image"
+
+    @classmethod
+    def of(
+        cls,
+        f: Any,
+        c: Any,
+        weights: tuple[Any, ...],
+        delta: float = 0.0,
+        tiling: Tiling | None = None,
+        name: str = "image",
+    ) -> GridProblem:
+        """Return the problem, tiled as its data are chunked where that makes good tiles."""
+        d = len(weights)
+        tiling = tiling or Tiling(fitting_chunks(f.chunks[:d]))
+        whole = (*tiling.chunks, *((n,) for n in f.shape[d:]))  # channels stay together
+        c = None if c is None else c.rechunk(whole)
+        return cls(f.rechunk(whole), c, weights, delta, tiling, name)
+
+    @property
+    def n_entries(self) -> int:
+        """Numbers in f."""
+        return math.prod(self.f.shape)
+
+    def blocks(self, values: Any) -> dict[Index, Delayed | None]:
+        """Return the blocks of f or c by tile."""
+        if values is None:
+            return dict.fromkeys(self.tiling)
+        delayed = values.to_delayed()
+        rest = (0,) * (values.ndim - len(self.weights))
+        return {index: delayed[(*index, *rest)] for index in self.tiling}
+
+    def tile_weights(self, index: Index) -> list[Any]:
+        """Return the weights of a tile, those across its border included."""
+        begin, lengths = self.tiling.begin(index), self.tiling.lengths(index)
+        found = []
+        for axis, weight in enumerate(self.weights):
+            if not isinstance(weight, float):
+                box = [slice(b, b + n) for b, n in zip(begin, lengths, strict=True)]
+                box[axis] = slice(begin[axis], begin[axis] + lengths[axis] + 1)
+                weight = in_one(weight[tuple(box)])
+            found.append(weight)
+        return found
+
+    def coarser(self) -> GridProblem | None:
+        """Return the problem for functions that are constant on cells of FACTORᵈ vertices.
+
+        Sums of the data over a cell, and of the weights across a side of it, divided by the size
+        of a cell. What does not fill a cell at the end of an axis is left out. None where too
+        little is left.
+        """
+        d = len(self.weights)
+        counts = [n // FACTOR for n in self.tiling.shape]
+        if min(counts) < 2:
+            return None
+        mean = functools.partial(_means, axes=tuple(range(d)))
+        if self.c is None:
+            f, c = mean(self.f), None
+        else:
+            c = mean(self.c)
+            f = mean(self.f * self.c) / da.where(c > 0.0, c, 1.0)
+        weights = []
+        for axis, weight in enumerate(self.weights):
+            if not isinstance(weight, float):
+                along = (slice(None),) * axis
+                planes = weight[(*along, slice(None, None, FACTOR))]
+                planes = planes[(*along, slice(0, counts[axis] + 1))]
+                weight = _means(planes, tuple(a for a in range(d) if a != axis)) / FACTOR
+            else:
+                weight /= FACTOR
+            weights.append(weight)
+        # About as many vertices per tile as here.
+        longest = [max(lengths) for lengths in self.tiling.chunks]
+        chunks = tuple(_even(n, length) for n, length in zip(counts, longest, strict=True))
+        return GridProblem.of(f, c, tuple(weights), self.delta, Tiling(fitting_chunks(chunks)))
+
+
+def in_one(values: Any) -> Delayed:
+    """Return a small dask array as one delayed array."""
+    return values.rechunk(-1).to_delayed().item()
+
+
+def _means(values: Any, axes: tuple[int, ...]) -> Any:
+    """Return means over cells along some axes."""
+    box, chunks = [], []
+    for axis, lengths in enumerate(values.chunks):
+        if axis in axes:
+            whole = values.shape[axis] // FACTOR * FACTOR
+            step = max(lengths) // FACTOR * FACTOR or FACTOR
+            box.append(slice(0, whole))
+            chunks.append(tuple(min(step, whole - b) for b in range(0, whole, step)))
+        else:
+            box.append(slice(None))
+            chunks.append(lengths)
+    aligned = values[tuple(box)].rechunk(tuple(chunks))
+    return da.coarsen(np.mean, aligned, dict.fromkeys(axes, FACTOR))
+
+
+def _even(n: int, length: int) -> tuple[int, ...]:
+    count = max(1, math.ceil(n / length))
+    return tuple(n * (k + 1) // count - n * k // count for k in range(count))

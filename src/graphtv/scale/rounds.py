@@ -1,0 +1,179 @@
+"""Block descent over the windows of a grid, each solved exactly, until the gap is closed.
+
+A round solves every tile given the flows across its border, then along each axis every strip across
+a border given the flows out of the strip. Every edge is inside one of these windows, and solving a
+window never lets the dual objective fall: this is block coordinate ascent with overlapping blocks
+(an overlapping Schwarz method), whose limits are optimal since the constraints |p_e| ≤ 1 are
+separate and u is unique. Windows of one kind do not overlap, so that they are solved at the same
+time; only strips travel between tiles. A start from a coarser grid carries what has to go further
+than a tile.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphtv.problem import relative_gap
+from graphtv.result import Record, Status
+from graphtv.scale.checkpoint import Checkpoint
+from graphtv.scale.steps import Effort
+from graphtv.scale.storage import Memory, Storage
+from graphtv.scale.tiles import Tiles
+from graphtv.solver.log import Log
+
+COARSE_TOLERANCE, COARSE_ROUNDS = 1e-4, 3
+"""Relative gap and most rounds on coarser grids: a start needs no more."""
+
+FIRST_TOLERANCE = 2e-4
+"""Relative gap of the windows of the first round, of which little is known beforehand."""
+
+FIRST_SHARE, SHARE = 0.5, 0.25
+"""The part of the tolerance that windows may leave, in the first round and later."""
+
+FALL = 0.05
+"""Windows are solved to this part of the gap of all: it falls about as much in a round."""
+
+PATIENCE = 30
+"""Rounds without progress after which a run has stalled."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run.
+
+    Attributes
+    ----------
+    tolerance : float
+        Relative gap to prove.
+    max_rounds : int
+        Rounds after which to give up.
+    deadline : float or None
+        The time of day after which to give up.
+    n_threads : int or None
+        Threads per window; by default one where there are several tiles.
+    callback : callable or None
+        Called after every round with its record; True ends the run.
+    log : Log
+        Prints a row per round.
+    checkpoint : Checkpoint or None
+        Told after every round.
+    """
+
+    tolerance: float
+    max_rounds: int
+    deadline: float | None = None
+    n_threads: int | None = None
+    callback: Callable[[Record], Any] | None = None
+    log: Log = field(default_factory=lambda: Log(False))
+    checkpoint: Checkpoint | None = None
+
+
+class Rounds:
+    """A run over the tiles of a problem.
+
+    Attributes
+    ----------
+    records : list of Record
+        One per round.
+    primal, dual : float
+        The objectives after the last round.
+    """
+
+    def __init__(self, tiles: Tiles, options: Options) -> None:
+        self.tiles, self.options = tiles, options
+        self.records: list[Record] = []
+        self.primal, self.dual = math.inf, -math.inf
+        self._start = time.perf_counter()
+
+    def start_from_coarse(self) -> None:
+        """Start from p of a coarser grid, which has started from a coarser one itself."""
+        coarse = self.tiles.problem.coarser()
+        if self.tiles.tiling.n_tiles == 1 or coarse is None:
+            return
+        storage: Storage = Memory()
+        if self.options.checkpoint is not None:
+            storage = self.options.checkpoint.folder.inner("coarse")
+        tolerance = max(self.options.tolerance, COARSE_TOLERANCE)
+        tiles = Tiles(coarse, storage)
+        tiles.open()
+        rounds = Rounds(tiles, Options(tolerance, COARSE_ROUNDS, self.options.deadline))
+        rounds.start_from_coarse()
+        rounds.run()
+        self.tiles.start_from(tiles)
+        storage.clear()
+
+    def resume(self, records: list[Record]) -> None:
+        """Go on after the rounds of a checkpoint."""
+        self.records = records
+        self.primal, self.dual = records[-1].primal, records[-1].dual
+        self._start -= records[-1].time
+
+    def run(self) -> Status:
+        """Go on until something is proved or a limit is met."""
+        status = self._judge() if self.records else None
+        while status is None:
+            handles = self.tiles.handles
+            try:
+                self._round()
+                status = self._judge()
+            except KeyboardInterrupt:
+                if not self.records:
+                    raise
+                self.tiles.handles = handles
+                status = "interrupted"
+        return status
+
+    def _round(self) -> None:
+        """Solve all windows once, certify, and take it down."""
+        self.primal, gap = self.tiles.relax(self._effort())
+        self.dual = self.primal - gap
+        number = len(self.records) + 1
+        self.records.append(
+            Record(
+                number,
+                number * self.tiles.n_windows,
+                time.perf_counter() - self._start,
+                self.primal,
+                self.dual,
+                relative_gap(self.primal, self.dual),
+            )
+        )
+        if self.options.checkpoint is not None:
+            self.options.checkpoint.write(self.tiles, self.records)
+        self.options.log.row(self.records[-1], 0.0, 0)
+
+    def _judge(self) -> Status | None:
+        """Return why the run ends now, or None to go on."""
+        options, record = self.options, self.records[-1]
+        if record.relative_gap <= options.tolerance:
+            return "optimal"
+        if options.callback is not None and options.callback(record) is True:
+            return "interrupted"
+        if options.deadline is not None and time.time() >= options.deadline:
+            return "time_limit"
+        if record.iteration >= options.max_rounds:
+            return "iteration_limit"
+        earlier = [r.relative_gap for r in self.records[:-PATIENCE]]
+        if earlier and record.relative_gap > 0.9 * min(earlier):
+            return "stalled"
+        return None
+
+    def _effort(self) -> Effort:
+        options, is_first = self.options, not self.records
+        n_threads = options.n_threads or (1 if self.tiles.tiling.n_tiles > 1 else None)
+        allowed, relative = 0.0, max(FIRST_TOLERANCE, FIRST_SHARE * options.tolerance)
+        if not is_first:
+            wanted = SHARE * options.tolerance * max(abs(self.primal), abs(self.dual))
+            allowed, relative = max(wanted, FALL * (self.primal - self.dual)), 0.0
+        return Effort(
+            allowed / self.tiles.problem.n_entries,
+            relative,
+            is_first,
+            self.tiles.unknown,
+            n_threads,
+            options.deadline,
+        )

@@ -1,0 +1,156 @@
+"""Solve a problem on a grid of Dask's arrays: from options to a result."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+from graphtv._validate import as_count, as_flag, as_real
+from graphtv.result import History
+from graphtv.scale.checkpoint import Checkpoint
+from graphtv.scale.grid_problem import GridProblem
+from graphtv.scale.result import TiledResult
+from graphtv.scale.rounds import Options, Rounds
+from graphtv.scale.storage import Memory
+from graphtv.scale.tiles import Tiles
+from graphtv.solver.exact import EXACT_GAP
+from graphtv.solver.log import Log
+
+TAKEN = ("tol", "max_iterations", "time_limit", "callback", "verbose", "n_threads", "checkpoint")
+
+
+def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> TiledResult:
+    """Minimise over the tiles of a grid, and prove how good the answer is.
+
+    Parameters
+    ----------
+    problem : GridProblem
+        What to minimise.
+    caller : str
+        Who is named in errors.
+    options : dict
+        `tol`, `max_iterations` (rounds), `time_limit`, `callback`, `verbose` and `n_threads` (per
+        window) as in `graphtv.solve`. `checkpoint` is a folder for the tiles.
+    """
+    start, clock = time.perf_counter(), time.time()
+    for name in options:
+        if name not in TAKEN:
+            raise ValueError(f"{caller} takes no {name} for dask arrays, only {', '.join(TAKEN)}")
+    tolerance = as_real(options.get("tol", 1e-6), "tol", minimum=0.0)
+    limit = options.get("time_limit")
+    callback, threads = options.get("callback"), options.get("n_threads")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback must be callable, got {callback!r}")
+    log = Log(as_flag(options.get("verbose", False), "verbose"))
+    checkpoint = _as_checkpoint(options.get("checkpoint"))
+    chosen = Options(
+        tolerance or EXACT_GAP,
+        as_count(options.get("max_iterations", 1000), "max_iterations", minimum=1),
+        None if limit is None else clock + as_real(limit, "time_limit", minimum=0.0),
+        None if threads is None else as_count(threads, "n_threads", minimum=1),
+        callback,
+        log,
+        checkpoint,
+    )
+    tiles = Tiles(problem, Memory() if checkpoint is None else checkpoint.folder)
+    rounds = Rounds(tiles, chosen)
+    log.header(**_facts(problem, tolerance, checkpoint))
+    found = None if checkpoint is None else checkpoint.read(tiles)
+    try:
+        if found is not None:
+            rounds.resume(found)
+        else:
+            tiles.open()
+            rounds.start_from_coarse()
+        setup_time = time.perf_counter() - start
+        status = rounds.run()
+    except Exception as error:
+        if type(error).__name__ in LOST and type(error).__module__.startswith("distributed"):
+            raise RuntimeError(_lost(error, checkpoint)) from error
+        raise
+    result = TiledResult(
+        u=tiles.primal_array(),
+        p=tiles.dual_arrays(),
+        primal=rounds.primal,
+        dual=rounds.dual,
+        status=status,
+        tolerance=tolerance,
+        iterations=len(rounds.records),
+        chunks=problem.tiling.chunks,
+        bytes_per_round=_bytes_per_round(problem),
+        setup_time=setup_time,
+        solve_time=time.perf_counter() - start - setup_time,
+        history=History(rounds.records),
+        error_bound=_error_bound(rounds),
+    )
+    log.footer(result)
+    return result
+
+
+LOST = ("KilledWorker", "CommClosedError", "FutureCancelledError", "TimeoutError")
+
+
+def _lost(error: Exception, checkpoint: Checkpoint | None) -> str:
+    what = f"workers were lost, and their work could not be done again: {error!r}"
+    if checkpoint is None:
+        return f"{what}; checkpoint=folder keeps complete rounds"
+    return f"{what}; the same call goes on from the checkpoint {checkpoint.path}"
+
+
+def _as_checkpoint(given: Any) -> Checkpoint | None:
+    if given is None:
+        return None
+    try:
+        path = Path(given)
+    except TypeError:
+        raise ValueError(f"checkpoint must be the path of a folder, got {given!r}") from None
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"checkpoint must be a folder, got the file {path}")
+    if path.is_dir() and not (path / "manifest.json").exists():
+        strange = next((p.name for p in path.iterdir() if p.name not in ("tiles", "coarse")), None)
+        if strange is not None:
+            raise ValueError(
+                f"checkpoint must be a folder of its own, got {path} with {strange!r} in it"
+            )
+    path.mkdir(parents=True, exist_ok=True)
+    return Checkpoint(path.absolute())
+
+
+def _bytes_per_round(problem: GridProblem) -> int:
+    """Return what strips, their points on the way back and layers for the certificate come to."""
+    tiling, d = problem.tiling, len(problem.weights)
+    channels = problem.n_entries // math.prod(tiling.shape)
+    fields = 1 + d  # u and p
+    data = 1 + (problem.c is not None)
+    arrays = sum(not isinstance(weight, float) for weight in problem.weights)
+    total = 0
+    for axis in range(d):
+        for below, above in tiling.pairs(axis):
+            side = math.prod(tiling.lengths(below)) // tiling.lengths(below)[axis]
+            depth = tiling.depth(below, axis) + tiling.depth(above, axis)
+            total += side * (depth * ((data + 2 * fields) * channels + arrays) + channels)
+    return 8 * total
+
+
+def _error_bound(rounds: Rounds) -> float | None:
+    """Return √(2 gap/γ) ≥ ‖u - u*‖ where γ = 1, without vertex weights."""
+    if rounds.tiles.problem.c is not None:
+        return None
+    return math.sqrt(2.0 * max(rounds.primal - rounds.dual, 0.0))
+
+
+def _facts(problem: GridProblem, tolerance: float, checkpoint: Checkpoint | None) -> dict[str, str]:
+    tiling = problem.tiling
+    longest = " × ".join(str(max(lengths)) for lengths in tiling.chunks)
+    penalty = "total variation" if problem.delta == 0.0 else f"Huber({problem.delta:g})"
+    facts = {
+        "problem": f"squared loss + {penalty}",
+        "grid": f"{' × '.join(map(str, tiling.shape))} in {tiling.n_tiles} tiles up to {longest}",
+        "method": "windows: tiles, and strips across their borders, solved by turns",
+        "tolerance": "exact" if tolerance == 0.0 else f"{tolerance:g}",
+    }
+    if checkpoint is not None:
+        facts["checkpoint"] = str(checkpoint.path)
+    return facts

@@ -1,0 +1,265 @@
+"""What is done to tiles on the workers: each function is a task of Dask, given handles and numbers.
+
+None of them changes its arguments, and all are deterministic: a task may be run again wherever a
+worker was lost.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv._validate import Floats
+from graphtv.scale.grid_problem import FACTOR
+from graphtv.scale.storage import Storage
+from graphtv.scale.tile import Points, Tile, Unknown, Values
+from graphtv.scale.tiling import Index
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How well windows are to be solved.
+
+    Attributes
+    ----------
+    density : float
+        The gap that is allowed per entry.
+    relative : float
+        The gap relative to the objective of the window that is allowed in any case.
+    is_first : bool
+        Whether tiles have been solved before.
+    unknown : Unknown
+        What is done about vertices without data.
+    n_threads : int or None
+        Threads per window.
+    deadline : float or None
+        The time of day after which to give up.
+    """
+
+    density: float
+    relative: float
+    is_first: bool
+    unknown: Unknown
+    n_threads: int | None
+    deadline: float | None
+
+    def relax(self, tile: Tile, is_cold: bool = False) -> Tile:
+        """Solve the inside of a tile, as well as the time allows."""
+        seconds = None if self.deadline is None else self.deadline - time.time()
+        if seconds is not None and seconds <= 0.0:
+            return tile
+        return tile.relax(
+            self.density * tile.f.size,
+            relative=self.relative,
+            is_cold=is_cold,
+            unknown=self.unknown,
+            n_threads=self.n_threads,
+            time_limit=seconds,
+        )
+
+
+@dataclass(frozen=True)
+class Census:
+    """What is known of the data of a tile, per channel; of the weights, all in all.
+
+    Attributes
+    ----------
+    known, unknown : ndarray
+        Numbers of entries with data and without.
+    total, least, most : ndarray
+        Their sum, the least and the largest of them.
+    mass : float
+        The sum of all vertex weights.
+    """
+
+    known: Floats
+    unknown: Floats
+    total: Floats
+    least: Floats
+    most: Floats
+    mass: float
+
+
+def open_tile(
+    storage: Storage,
+    index: Index,
+    f: NDArray[Any],
+    c: NDArray[Any] | None,
+    weights: list[Any],
+    delta: float,
+) -> Any:
+    """Make a tile of blocks, and keep it."""
+    return storage.put(_tile_of(f, c, weights, delta), index, 0)
+
+
+def is_made_of(
+    storage: Storage, handle: Any, f: NDArray[Any], c: NDArray[Any] | None, weights: list[Any]
+) -> bool:
+    """Return whether a tile in a folder was made of these blocks."""
+    return bool(_tile_of(f, c, weights, handle.delta).digest() == handle.digest)
+
+
+def _tile_of(f: NDArray[Any], c: NDArray[Any] | None, weights: list[Any], delta: float) -> Tile:
+    if c is not None and (c == 1.0).all():
+        c = None
+    made = tuple(w if isinstance(w, float) else np.asarray(w, dtype=np.float64) for w in weights)
+    return Tile.at_rest(f, c, made, delta)
+
+
+def count_known(storage: Storage, handle: Any) -> Census:
+    """Return what there is in a tile."""
+    tile = storage.get(handle)
+    axes = tuple(range(len(tile.weights)))
+    known = np.ones(tile.f.shape, dtype=bool) if tile.c is None else tile.c > 0.0
+    return Census(
+        known.sum(axis=axes, dtype=np.float64),
+        (~known).sum(axis=axes, dtype=np.float64),
+        np.sum(tile.f, axis=axes, where=known, dtype=np.float64),
+        np.min(tile.f, axis=axes, where=known, initial=np.inf).astype(np.float64),
+        np.max(tile.f, axis=axes, where=known, initial=-np.inf).astype(np.float64),
+        float(tile.f.size if tile.c is None else np.sum(tile.c, dtype=np.float64)),
+    )
+
+
+def fill_unknown(storage: Storage, handle: Any, index: Index, value: Floats) -> Any:
+    """Put a value where nothing is known."""
+    tile = storage.get(handle)
+    if tile.c is None or (tile.c > 0.0).all():
+        return handle
+    f = np.where(tile.c > 0.0, tile.f, value.astype(tile.f.dtype))
+    filled = replace(tile, f=f, u=f.astype(np.float64))
+    return storage.put(filled, index, 1, handle, with_data=True)
+
+
+def prolong(
+    storage: Storage,
+    handle: Any,
+    index: Index,
+    version: int,
+    begin: tuple[int, ...],
+    coarse: list[Floats | None],
+) -> Any:
+    """Start a tile from p on the sides of coarse cells.
+
+    `coarse` has for each axis the part of the coarse p that meets the tile (see `coarse_box`).
+    """
+    tile = storage.get(handle)
+    p = tuple(np.zeros(q.shape) for q in tile.p)
+    for axis, values in enumerate(coarse):
+        if values is None or values.size == 0:
+            continue
+        target = p[axis]
+        place: list[slice] = []
+        for a, (first, n) in enumerate(zip(begin, tile.lengths, strict=True)):
+            if a == axis:
+                planes = _planes(first, n)
+                place.append(slice(planes.start - first, None, FACTOR))
+                continue
+            values = np.repeat(values, FACTOR, axis=a)
+            skip = first % FACTOR
+            values = values[(*(slice(None),) * a, slice(skip, skip + n))]
+            place.append(slice(0, values.shape[a]))
+        place[axis] = slice(
+            place[axis].start, place[axis].start + FACTOR * (values.shape[axis] - 1) + 1, FACTOR
+        )
+        target[tuple(place)] = values
+    for axis, weight in enumerate(tile.weights):
+        if isinstance(weight, np.ndarray):
+            there = weight > 0.0
+            p[axis][...] = np.where(
+                there if p[axis].ndim == there.ndim else there[..., None], p[axis], 0.0
+            )
+    return storage.put(tile.start(p), index, version, handle)
+
+
+def coarse_box(
+    axis: int, begin: tuple[int, ...], lengths: tuple[int, ...], counts: tuple[int, ...]
+) -> tuple[slice, ...] | None:
+    """Return which of the coarse p along an axis meet a tile, None if none does."""
+    box = []
+    for a, (first, n) in enumerate(zip(begin, lengths, strict=True)):
+        if a == axis:
+            planes = _planes(first, n)
+            low, high = planes.start // FACTOR - 1, planes.stop // FACTOR
+            box.append(slice(low, min(high, counts[a] - 1)))
+        else:
+            box.append(slice(first // FACTOR, min(-(-(first + n) // FACTOR), counts[a])))
+        if box[-1].stop <= box[-1].start:
+            return None
+    return tuple(box)
+
+
+def _planes(first: int, n: int) -> slice:
+    """Return the first multiple of FACTOR above 0 from `first` on, and the end of the tile."""
+    return slice(max(-(-first // FACTOR), 1) * FACTOR, first + n)
+
+
+def relax_tile(storage: Storage, handle: Any, index: Index, version: int, effort: Effort) -> Any:
+    """Solve the inside of a tile."""
+    tile = storage.get(handle)
+    relaxed = effort.relax(tile, effort.is_first)
+    return handle if relaxed is tile else storage.put(relaxed, index, version, handle)
+
+
+def take(storage: Storage, handle: Any, axis: int, first: int, last: int) -> Tile:
+    """Return layers of a tile, to be sent to a neighbour."""
+    return storage.get(handle).part(axis, first, last)
+
+
+def relax_strip(
+    storage: Storage, lower: Tile, upper: Tile, axis: int, effort: Effort
+) -> tuple[Points | None, Points | None]:
+    """Solve the inside of a strip across a border; return its two parts, None if unchanged."""
+    strip = lower.join(upper, axis)
+    relaxed = effort.relax(strip)
+    if relaxed is strip:
+        return None, None
+    at, end = lower.lengths[axis], strip.lengths[axis]
+    return relaxed.points(axis, 0, at), relaxed.points(axis, at, end)
+
+
+def paste(
+    storage: Storage,
+    handle: Any,
+    index: Index,
+    version: int,
+    axis: int,
+    lower: Points | None,
+    upper: Points | None,
+) -> Any:
+    """Put the layers at both ends of an axis in their place."""
+    if lower is None and upper is None:
+        return handle
+    tile = storage.get(handle)
+    if lower is not None:
+        tile = tile.paste(axis, 0, lower)
+    if upper is not None:
+        tile = tile.paste(axis, tile.lengths[axis] - upper.u.shape[axis], upper)
+    return storage.put(tile, index, version, handle)
+
+
+def first_layer(storage: Storage, handle: Any, axis: int) -> Floats:
+    """Return the first layer of u, which the neighbour below needs for its certificate."""
+    u = storage.get(handle).u
+    layer: Floats = np.array(np.take(u, 0, axis=axis))
+    return layer
+
+
+def certify(storage: Storage, handle: Any, above: list[Floats | None], unknown: Unknown) -> Values:
+    """Return a tile's share of the primal objective and of the gap."""
+    return storage.get(handle).certify(tuple(above), unknown)
+
+
+def primal_block(storage: Storage, handle: Any) -> Floats:
+    """Return u of a tile."""
+    return np.array(storage.get(handle).u)
+
+
+def dual_block(storage: Storage, handle: Any, axis: int, is_last: bool) -> Floats:
+    """Return p of the edges along an axis that begin in a tile."""
+    p = storage.get(handle).p[axis]
+    return np.array(p[(*(slice(None),) * axis, slice(1, -1 if is_last else None))])

@@ -1,0 +1,156 @@
+"""Where tiles are kept between two steps: in the memory of the workers, or in a folder.
+
+A step is given handles, and returns new ones. In memory a handle is the tile itself, which stays on
+the worker that made it. In a folder it is a name: tiles may take more than all memory, and what was
+there when a run ended is there for the next one. Files are never changed: every step writes new
+ones, complete or not at all, and those that nobody needs any more are deleted between the rounds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from graphtv.io.atomic import replaced
+from graphtv.scale.tile import Tile
+from graphtv.scale.tiling import Index
+
+
+class Storage(Protocol):
+    """Keeps tiles."""
+
+    def put(
+        self, tile: Tile, index: Index, version: int, old: Any = None, *, with_data: bool = False
+    ) -> Any:
+        """Keep a tile and return its handle.
+
+        `old` is the handle of what it was made from, the data of which it has unless `with_data`.
+        """
+
+    def get(self, handle: Any) -> Tile:
+        """Return the tile of a handle."""
+
+    def clear(self) -> None:
+        """Delete everything."""
+
+
+class Memory:
+    """Tiles are objects of Dask."""
+
+    def put(
+        self, tile: Tile, index: Index, version: int, old: Any = None, *, with_data: bool = False
+    ) -> Tile:
+        """Return the tile."""
+        return tile
+
+    def get(self, handle: Tile) -> Tile:
+        """Return the tile."""
+        return handle
+
+    def clear(self) -> None:
+        """Do nothing: Dask forgets what nobody refers to."""
+
+
+@dataclass(frozen=True)
+class Handle:
+    """The name of a tile in a folder, and what of it is no array."""
+
+    index: Index
+    version: int
+    delta: float
+    weights: tuple[float | None, ...]
+    digest: str
+
+
+class Folder:
+    """Tiles are arrays in files: a folder per tile, and in it one per step.
+
+    Parameters
+    ----------
+    path : Path
+        A folder that all workers see.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def put(
+        self,
+        tile: Tile,
+        index: Index,
+        version: int,
+        old: Handle | None = None,
+        *,
+        with_data: bool = False,
+    ) -> Handle:
+        """Write what is new: as a rule data and weights are not."""
+        numbers = tuple(w if isinstance(w, float) else None for w in tile.weights)
+        digest = tile.digest() if old is None else old.digest
+        if old is None or with_data:
+            self._write(index, "data", {"f": tile.f, "c": tile.c} | _by_axis("w", tile.weights))
+        self._write(index, str(version), {"u": tile.u} | _by_axis("p", tile.p))
+        return Handle(index, version, tile.delta, numbers, digest)
+
+    def get(self, handle: Handle) -> Tile:
+        """Map the files of a tile: what is not looked at is not read."""
+
+        def load(part: str, name: str) -> Any:
+            path = self._folder(handle.index) / part / f"{name}.npy"
+            return np.asarray(np.load(path, mmap_mode="r"))
+
+        version = str(handle.version)
+        has_c = (self._folder(handle.index) / "data" / "c.npy").exists()
+        return Tile(
+            load("data", "f"),
+            load("data", "c") if has_c else None,
+            tuple(
+                load("data", f"w{axis}") if number is None else number
+                for axis, number in enumerate(handle.weights)
+            ),
+            tuple(load(version, f"p{axis}") for axis in range(len(handle.weights))),
+            load(version, "u"),
+            handle.delta,
+        )
+
+    def inner(self, name: str) -> Folder:
+        """Return a folder within this one."""
+        return Folder(self.path / name)
+
+    def sync(self, handles: Iterable[Handle]) -> None:
+        """Make sure that tiles outlive a loss of power."""
+        for handle in handles:
+            for path in self._folder(handle.index).glob(f"{handle.version}/*.npy"):
+                with open(path, "rb") as file:
+                    os.fsync(file.fileno())
+
+    def keep(self, handles: Iterable[Handle]) -> None:
+        """Delete all that belongs to the same tiles in other versions."""
+        for handle in handles:
+            for path in self._folder(handle.index).iterdir():
+                if path.name not in ("data", str(handle.version)):
+                    shutil.rmtree(path, ignore_errors=True)
+
+    def clear(self) -> None:
+        """Delete the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _write(self, index: Index, part: str, arrays: dict[str, Any]) -> None:
+        folder = self._folder(index) / part
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, array in arrays.items():
+            if isinstance(array, np.ndarray):
+                with replaced(folder / f"{name}.npy", durable=False) as file:
+                    np.lib.format.write_array(file, np.ascontiguousarray(array))
+
+    def _folder(self, index: Index) -> Path:
+        return self.path / "tiles" / "-".join(map(str, index))
+
+
+def _by_axis(name: str, values: Iterable[Any]) -> dict[str, Any]:
+    return {f"{name}{axis}": value for axis, value in enumerate(values)}

@@ -1,0 +1,409 @@
+"""A box of a grid: its part of the problem, of the primal and of the dual point.
+
+With flows x = ωp on the edges, from the lower end to the upper one, the dual point gives
+
+    u_x = f - C⁻¹Kᵀx,    P(u) - D(x) = Σ_v c/2 (u - u_x)² + Σ_e (h(ω Δu) + h*(p) - x Δu),
+
+with Δu = u_lower - u_upper and h = |·| or its Huber relaxation: a sum of nonnegative terms, each of
+which belongs to a vertex or to an edge. So the gap of a grid is the sum over its tiles, and can be
+told to rounding.
+
+Vertices without data, c = 0, have a term ρ/2 (u - u_old)² in windows, which makes this a proximal
+point method for them; u_x is u_old - (Kᵀx)/ρ there. For the certificate they have none: since
+optimal values lie between the least and the largest that are known, a and b, the dual objective has
+min (Kᵀx)_v s over a ≤ s ≤ b at such a vertex.
+
+A tile has the flows across its own border too, where they are constant for it. Given these, what is
+inside is a problem of the same kind, with the data f - C⁻¹(flows across the border): `relax` solves
+it, by `graphtv.solve`. Boxes cut out of a tile, or put together from neighbours, are tiles again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv._validate import Floats
+from graphtv.graph import Graph
+from graphtv.grid import grid_graph
+from graphtv.problem import Problem
+from graphtv.solver import solve
+from graphtv.solver.exact import EXACT_GAP
+from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
+
+Weight = float | Floats
+
+ALL = slice(None)
+
+
+class Unknown(NamedTuple):
+    """What is done about vertices without data.
+
+    Attributes
+    ----------
+    rho : float
+        Weight of the proximal term.
+    least, most : ndarray, one entry per channel
+        Where optimal values lie.
+    """
+
+    rho: float
+    least: Floats
+    most: Floats
+
+
+class Values(NamedTuple):
+    """A share of the primal objective and of the gap."""
+
+    primal: float
+    gap: float
+
+
+class Points(NamedTuple):
+    """The primal and the dual point of a box."""
+
+    u: Floats
+    p: tuple[Floats, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """A box of the grid, with d axes of space.
+
+    Attributes
+    ----------
+    f : ndarray, shape (*lengths) or (*lengths, C)
+        The data.
+    c : ndarray of the same shape or None
+        Vertex weights; None for ones.
+    weights : tuple of float or ndarray, one per axis
+        ω of the edges along an axis. An array has the shape `lengths`, but for one entry more along
+        its axis: the first and the last are the edges across the border.
+    p : tuple of ndarray, one per axis
+        The dual point, of the shape of such an array, and with channels; 0 where there is no edge.
+    u : ndarray, shape of f
+        The primal point.
+    delta : float
+        Width of the Huber penalty, 0 for total variation.
+    """
+
+    f: NDArray[Any]
+    c: NDArray[Any] | None
+    weights: tuple[Weight, ...]
+    p: tuple[Floats, ...]
+    u: Floats
+    delta: float = 0.0
+
+    @classmethod
+    def at_rest(
+        cls, f: NDArray[Any], c: NDArray[Any] | None, weights: tuple[Weight, ...], delta: float
+    ) -> Tile:
+        """Return a tile with p = 0 and u = f."""
+        d = len(weights)
+        p = tuple(np.zeros(_longer(f.shape, axis)) for axis in range(d))
+        return cls(f, c, weights, p, np.array(f, dtype=np.float64), delta)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths of the axes of space."""
+        return self.f.shape[: len(self.weights)]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        arrays = [self.f, self.u, *self.p, *self.weights]
+        if self.c is not None:
+            arrays.append(self.c)
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+    def digest(self) -> str:
+        """Return what tells the data from other data."""
+        hash = hashlib.blake2b(digest_size=16)
+        for array in (self.f, self.c, *self.weights):
+            if isinstance(array, np.ndarray):
+                hash.update(f"{array.dtype} {array.shape}".encode())
+                hash.update(np.ascontiguousarray(array).data)
+            else:
+                hash.update(repr(array).encode())
+        return hash.hexdigest()
+
+    # Boxes ---------------------------------------------------------------------------------------
+
+    def part(self, axis: int, first: int, last: int) -> Tile:
+        """Return a copy of the layers [first, last) along an axis."""
+
+        def cut(values: Any, along: int | None = None) -> Any:
+            if not isinstance(values, np.ndarray):
+                return values
+            end = last + 1 if along == axis else last
+            return values[_at(axis, slice(first, end))].copy()
+
+        return Tile(
+            cut(self.f),
+            cut(self.c),
+            tuple(cut(w, a) for a, w in enumerate(self.weights)),
+            tuple(cut(p, a) for a, p in enumerate(self.p)),
+            cut(self.u),
+            self.delta,
+        )
+
+    def join(self, upper: Tile, axis: int) -> Tile:
+        """Return this tile together with its neighbour above."""
+
+        def both(low: Any, high: Any, along: int | None = None) -> Any:
+            if not isinstance(low, np.ndarray):
+                return low
+            if along == axis:
+                high = high[_at(axis, slice(1, None))]  # the edges between them are in both
+            return np.concatenate([low, high], axis=axis)
+
+        c = None
+        if self.c is not None or upper.c is not None:
+            low, high = (np.ones(t.f.shape) if t.c is None else t.c for t in (self, upper))
+            c = both(low, high)
+        return Tile(
+            both(self.f, upper.f),
+            c,
+            tuple(both(*w, a) for a, w in enumerate(zip(self.weights, upper.weights, strict=True))),
+            tuple(both(*p, a) for a, p in enumerate(zip(self.p, upper.p, strict=True))),
+            both(self.u, upper.u),
+            self.delta,
+        )
+
+    def points(self, axis: int, first: int, last: int) -> Points:
+        """Return copies of the points of the layers [first, last) along an axis."""
+        return Points(
+            self.u[_at(axis, slice(first, last))].copy(),
+            tuple(
+                p[_at(axis, slice(first, last + (along == axis)))].copy()
+                for along, p in enumerate(self.p)
+            ),
+        )
+
+    def paste(self, axis: int, first: int, new: Points) -> Tile:
+        """Return this tile with new points in the layers from `first` on."""
+        u, p = self.u.copy(), tuple(q.copy() for q in self.p)
+        last = first + new.u.shape[axis]
+        u[_at(axis, slice(first, last))] = new.u
+        for along, (mine, theirs) in enumerate(zip(p, new.p, strict=True)):
+            mine[_at(axis, slice(first, last + (along == axis)))] = theirs
+        return replace(self, u=u, p=p)
+
+    def start(self, p: tuple[Floats, ...]) -> Tile:
+        """Return this tile with another dual point, and the u that belongs to it."""
+        started = replace(self, p=p)
+        u = self.f - _over(started._divergence(ALL), self._c(1.0))
+        return replace(started, u=u if self.c is None else np.where(self.c > 0.0, u, self.u))
+
+    # Values --------------------------------------------------------------------------------------
+
+    def certify(self, above: tuple[Floats | None, ...], unknown: Unknown) -> Values:
+        """Return this tile's share of both, with the edges across its upper borders.
+
+        `above` has the first layer of u of the neighbour above along each axis, or None.
+        """
+        divergence = self._divergence(ALL)
+        c = None if self.c is None else self._c(1.0)
+        distance = self.u - self.f, self.u - self.f + _over(divergence, c)
+        total = Values(*(_energy(difference, self.c) for difference in distance))
+        total = Values(total.primal, total.gap + self._imbalance(divergence, unknown))
+        for axis, layer in enumerate(above):
+            u = self.u
+            if layer is not None:
+                u = np.concatenate([u, np.expand_dims(layer, axis)], axis=axis)
+            inner = slice(1, None if layer is not None else -1)
+            total = _sum(total, self._edges(axis, inner, u))
+        return total
+
+    def _imbalance(self, divergence: Floats, unknown: Unknown) -> float:
+        """Return the part of the gap that is owed to flows into vertices without data."""
+        if self.c is None:
+            return 0.0
+        r = np.where(self.c > 0.0, 0.0, divergence)
+        most = np.maximum(r * (self.u - unknown.least), r * (self.u - unknown.most))
+        return float(most.sum())
+
+    def _inside(self, data: Floats, rho: float) -> Values:
+        """Return the values of the problem of the inside."""
+        inner, c = slice(1, -1), self._c(rho)
+        dual_u = data - _over(self._divergence(inner), c)
+        total = Values(_energy(self.u - data, c), _energy(self.u - dual_u, c))
+        for axis in range(len(self.weights)):
+            total = _sum(total, self._edges(axis, inner, self.u))
+        return total
+
+    def _edges(self, axis: int, which: slice, u: Floats) -> Values:
+        """Sum up over the edges along an axis."""
+        at = _at(axis, which)
+        p, weight = self.p[axis][at], self._weight(axis, which)
+        z = weight * -np.diff(u, axis=axis)
+        flow = p * z
+        if self.delta > 0.0:
+            size = np.abs(z)
+            z = np.where(
+                size > self.delta, size - 0.5 * self.delta, size * size / (2.0 * self.delta)
+            )
+            return Values(float(z.sum()), float((z - flow + 0.5 * self.delta * p * p).sum()))
+        np.abs(z, out=z)
+        return Values(float(z.sum()), float((z - flow).sum()))
+
+    def _weight(self, axis: int, which: slice) -> Any:
+        weight = self.weights[axis]
+        if not isinstance(weight, np.ndarray):
+            return weight
+        cut = weight[_at(axis, which)]
+        return cut if self.f.ndim == len(self.weights) else cut[..., None]
+
+    def _c(self, rho: float) -> Floats | None:
+        """Return the vertex weights, rho where there is no data; None for ones."""
+        return None if self.c is None else np.where(self.c > 0.0, self.c, rho)
+
+    def _divergence(self, which: slice) -> Floats:
+        """Return Kᵀx for the flows of all edges, or of those inside."""
+        divergence = np.zeros(self.f.shape)
+        for axis, p in enumerate(self.p):
+            flow = self._weight(axis, which) * p[_at(axis, which)]
+            if which == ALL:
+                divergence += np.diff(flow, axis=axis)
+            else:
+                divergence[_at(axis, slice(None, -1))] += flow
+                divergence[_at(axis, slice(1, None))] -= flow
+        return divergence
+
+    def _given(self, rho: float) -> Floats:
+        """Return the data of the problem inside: f - C⁻¹(flows across the border)."""
+        divergence = np.zeros(self.f.shape)
+        for axis, p in enumerate(self.p):
+            first, last = slice(0, 1), slice(-1, None)
+            divergence[_at(axis, first)] -= self._weight(axis, first) * p[_at(axis, first)]
+            divergence[_at(axis, last)] += self._weight(axis, last) * p[_at(axis, last)]
+        f = self.f if self.c is None else np.where(self.c > 0.0, self.f, self.u)
+        data: Floats = f - _over(divergence, self._c(rho))
+        return data
+
+    # The block solve -----------------------------------------------------------------------------
+
+    def relax(
+        self,
+        allowed: float,
+        *,
+        relative: float = 0.0,
+        is_cold: bool = False,
+        unknown: Unknown,
+        n_threads: int | None = 1,
+        time_limit: float | None = None,
+    ) -> Tile:
+        """Return the tile with its inside solved to a gap of `allowed`, given the border.
+
+        `relative` is a share of its own objective that is allowed in any case. Where the inside is
+        `is_cold`, not worth to start from, the solver starts as it likes. The tile itself is
+        returned where its gap is small already.
+        """
+        data = self._given(unknown.rho)
+        primal, gap = self._inside(data, unknown.rho)
+        allowed = max(allowed, relative * primal)
+        if max(self.lengths) == 1 or (gap <= allowed and self._is_balanced(allowed, unknown)):
+            return self
+        if relative == 0.0 and self._has_unknown():
+            allowed = 0.0  # flows into vertices without data count at their first power
+        graph = self._graph()
+        shape = (graph.n_vertices, *self.f.shape[len(self.weights) :])
+        c = self._c(unknown.rho)
+        loss = SquaredLoss(data.reshape(shape), weights=None if c is None else c.reshape(shape))
+        problem = Problem(graph, loss, HuberTV(self.delta) if self.delta else TotalVariation())
+        start = None
+        # What is exact by the solver's standards may still send too much into such vertices.
+        if not is_cold and gap > EXACT_GAP * primal:
+            start = self.u.reshape(shape), self._inner_p(problem.dual_shape)
+        tolerance = allowed / max(primal, np.finfo(float).tiny)
+        result = solve(
+            problem,
+            tol=tolerance if tolerance > EXACT_GAP else 0.0,
+            warm_start=start,
+            n_threads=n_threads,
+            time_limit=time_limit,
+        )
+        return replace(self, u=result.u.reshape(self.f.shape), p=self._with_inner(result.p))
+
+    def _has_unknown(self) -> bool:
+        return self.c is not None and not (self.c > 0.0).all()
+
+    def _is_balanced(self, allowed: float, unknown: Unknown) -> bool:
+        return not self._has_unknown() or (
+            self._imbalance(self._divergence(ALL), unknown) <= allowed
+        )
+
+    def _graph(self) -> Graph:
+        if all(isinstance(weight, float) for weight in self.weights):
+            return _uniform_grid(self.lengths, self.weights)
+        inner = slice(1, -1)
+        weights = [
+            weight[_at(axis, inner)] if isinstance(weight, np.ndarray) else weight
+            for axis, weight in enumerate(self.weights)
+        ]
+        return grid_graph(self.lengths, weights)
+
+    def _is_edge(self, axis: int) -> NDArray[np.bool_] | None:
+        """Return which places inside have an edge, those of weight 0 have none; None for all."""
+        weight = self.weights[axis]
+        if isinstance(weight, np.ndarray):
+            return weight[_at(axis, slice(1, -1))] > 0.0
+        lengths = list(self.lengths)
+        lengths[axis] -= 1
+        return None if weight > 0.0 else np.zeros(lengths, dtype=bool)
+
+    def _inner_p(self, shape: tuple[int, ...]) -> Floats:
+        """Return p of the inside in the order of the graph."""
+        inner, parts = slice(1, -1), []
+        for axis, p in enumerate(self.p):
+            values, is_edge = p[_at(axis, inner)], self._is_edge(axis)
+            parts.append((values if is_edge is None else values[is_edge]).reshape(-1, *shape[1:]))
+        return np.concatenate(parts)
+
+    def _with_inner(self, found: Floats) -> tuple[Floats, ...]:
+        inner, begin, new = slice(1, -1), 0, []
+        for axis, p in enumerate(self.p):
+            q, is_edge = p.copy(), self._is_edge(axis)
+            values = q[_at(axis, inner)]
+            if is_edge is None:
+                count = values.size // max(found[:1].size, 1)
+                values[...] = found[begin : begin + count].reshape(values.shape)
+            else:
+                count = int(is_edge.sum())
+                values[is_edge] = found[begin : begin + count]
+            begin += count
+            new.append(q)
+        return tuple(new)
+
+
+@functools.lru_cache(maxsize=4)
+def _uniform_grid(lengths: tuple[int, ...], weights: tuple[float, ...]) -> Graph:
+    return grid_graph(lengths, weights)
+
+
+def _at(axis: int, which: slice | int) -> tuple[slice | int, ...]:
+    return (*(ALL,) * axis, which)
+
+
+def _longer(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
+
+
+def _over(values: Floats, c: Floats | None) -> Floats:
+    return values if c is None else values / c
+
+
+def _sum(a: Values, b: Values) -> Values:
+    return Values(a.primal + b.primal, a.gap + b.gap)
+
+
+def _energy(difference: Floats, c: NDArray[Any] | None) -> float:
+    squares = np.square(difference)
+    if c is not None:
+        squares *= c
+    return 0.5 * float(squares.sum())

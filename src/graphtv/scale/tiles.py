@@ -1,0 +1,236 @@
+"""All tiles of a grid on the workers of Dask: what is done to each of them, as graphs of tasks.
+
+In memory the tiles are objects on the workers, and so is what follows from them; on the threaded
+scheduler, in this process. With a folder they are files. Only numbers come to the client.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+
+from graphtv._validate import Floats
+from graphtv.scale import steps
+from graphtv.scale.grid_problem import GridProblem, in_one
+from graphtv.scale.steps import Effort
+from graphtv.scale.storage import Folder, Storage
+from graphtv.scale.tile import Unknown, Values
+from graphtv.scale.tiling import Index, Tiling
+
+Handles = dict[Index, Any]
+
+PROXIMAL = 1e-2
+"""Weight of the proximal term where there is no data, relative to the mean weight of data. Less
+makes values there move faster, and windows that have little else harder."""
+
+
+class Tiles:
+    """The tiles of a problem.
+
+    Parameters
+    ----------
+    problem : GridProblem
+        The problem, which says how the grid is cut.
+    storage : Storage
+        Where tiles are kept.
+
+    Attributes
+    ----------
+    unknown : Unknown
+        What is done about vertices without data.
+    """
+
+    def __init__(self, problem: GridProblem, storage: Storage) -> None:
+        self.problem, self.storage = problem, storage
+        self.handles: Handles = {}
+        self.unknown = Unknown(PROXIMAL, np.zeros(()), np.zeros(()))
+        self.version = 1
+
+    @property
+    def tiling(self) -> Tiling:
+        """How the grid is cut."""
+        return self.problem.tiling
+
+    @property
+    def n_windows(self) -> int:
+        """Tiles, and strips across the borders between them."""
+        axes = range(len(self.tiling.counts))
+        return self.tiling.n_tiles + sum(1 for a in axes for _ in self.tiling.pairs(a))
+
+    # Data ----------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Make the tiles, with p = 0."""
+        self._keep(
+            {
+                index: self._task(steps.open_tile, index, *blocks, self.problem.delta)
+                for index, blocks in self._blocks().items()
+            }
+        )
+        if self.problem.c is not None:
+            self._fill()
+
+    def check(self) -> bool:
+        """Return whether tiles that were read from a folder are those of the problem."""
+        return all(
+            dask.compute(
+                *(
+                    self._task(steps.is_made_of, self.handles[index], *blocks)
+                    for index, blocks in self._blocks().items()
+                )
+            )
+        )
+
+    def _blocks(self) -> dict[Index, tuple[Any, Any, list[Any]]]:
+        """Return f, c and the weights of every tile."""
+        f, c = self.problem.blocks(self.problem.f), self.problem.blocks(self.problem.c)
+        return {i: (f[i], c[i], self.problem.tile_weights(i)) for i in self.tiling}
+
+    def _fill(self) -> None:
+        """Put the mean of what is known where nothing is."""
+        found = dask.compute(
+            *(self._task(steps.count_known, handle) for handle in self.handles.values())
+        )
+        if not np.any([census.unknown for census in found]):
+            return
+        known = sum(census.known for census in found)
+        if not np.all(known):
+            where = "" if np.ndim(known) == 0 else f" in channel {int(np.argmin(known))}"
+            raise ValueError(f"{self.problem.name} must have a known entry, got none{where}")
+        mean = np.asarray(sum(census.total for census in found) / known)
+        self.unknown = Unknown(
+            PROXIMAL * sum(census.mass for census in found) / float(np.sum(known)),
+            np.min([census.least for census in found], axis=0),
+            np.max([census.most for census in found], axis=0),
+        )
+        self._keep(
+            {
+                index: self._task(steps.fill_unknown, handle, index, mean)
+                for index, handle in self.handles.items()
+            }
+        )
+
+    # Points --------------------------------------------------------------------------------------
+
+    def start_from(self, coarse: Tiles) -> None:
+        """Start from p of a coarser grid."""
+        p, counts = coarse.dual_arrays(), coarse.tiling.shape
+        version = self._next_version()
+        started = {}
+        for index, handle in self.handles.items():
+            begin, lengths = self.tiling.begin(index), self.tiling.lengths(index)
+            boxes = [steps.coarse_box(a, begin, lengths, counts) for a in range(len(counts))]
+            parts = [
+                None if box is None else in_one(p[axis][box]) for axis, box in enumerate(boxes)
+            ]
+            started[index] = self._task(steps.prolong, handle, index, version, begin, parts)
+        self._keep(started)
+
+    def relax(self, effort: Effort) -> Values:
+        """Solve all windows once, tiles first; return the primal objective and the gap."""
+        version = self._next_version()
+        handles = {
+            index: self._task(steps.relax_tile, handle, index, version, effort)
+            for index, handle in self.handles.items()
+        }
+        for axis, count in enumerate(self.tiling.counts):
+            if count > 1:
+                handles = self._relax_strips(handles, axis, effort)
+        shares = self._keep(handles, self._shares(handles))
+        return Values(
+            math.fsum(share.primal for share in shares), math.fsum(share.gap for share in shares)
+        )
+
+    def _relax_strips(self, handles: Handles, axis: int, effort: Effort) -> Handles:
+        lower, upper = {}, {}
+        for below, above in self.tiling.pairs(axis):
+            end, depth = self.tiling.lengths(below)[axis], self.tiling.depth(below, axis)
+            low = self._task(steps.take, handles[below], axis, end - depth, end)
+            high = self._task(steps.take, handles[above], axis, 0, self.tiling.depth(above, axis))
+            strip = self._task(steps.relax_strip, low, high, axis, effort, nout=2)
+            upper[below], lower[above] = strip
+        version = self._next_version()
+        return {
+            i: self._task(steps.paste, h, i, version, axis, lower.get(i), upper.get(i))
+            for i, h in handles.items()
+        }
+
+    def _shares(self, handles: Handles) -> list[Any]:
+        shares = []
+        for index, handle in handles.items():
+            above = (self.tiling.above(index, axis) for axis in range(len(index)))
+            layers = [
+                None if other is None else self._task(steps.first_layer, handles[other], axis)
+                for axis, other in enumerate(above)
+            ]
+            shares.append(self._task(steps.certify, handle, layers, self.unknown))
+        return shares
+
+    # Arrays --------------------------------------------------------------------------------------
+
+    def primal_array(self) -> Any:
+        """Return u as a dask array."""
+        blocks = {
+            index: (self._task(steps.primal_block, handle), self.tiling.lengths(index))
+            for index, handle in self.handles.items()
+        }
+        return self._assemble(blocks)
+
+    def dual_arrays(self) -> tuple[Any, ...]:
+        """Return p along each axis as dask arrays."""
+        arrays = []
+        for axis, count in enumerate(self.tiling.counts):
+            blocks = {}
+            for index, handle in self.handles.items():
+                is_last = index[axis] + 1 == count
+                lengths = list(self.tiling.lengths(index))
+                lengths[axis] -= is_last
+                blocks[index] = self._task(steps.dual_block, handle, axis, is_last), lengths
+            arrays.append(self._assemble(blocks))
+        return tuple(arrays)
+
+    def _assemble(self, blocks: Mapping[Index, tuple[Any, Sequence[int]]]) -> Any:
+        shape = self.problem.f.shape
+        channels = shape[len(self.tiling.counts) :]
+        meta: Floats = np.empty((0,) * len(shape))
+        arrays = np.empty(self.tiling.counts, dtype=object)
+        for index, (block, lengths) in blocks.items():
+            arrays[index] = da.from_delayed(block, (*lengths, *channels), meta=meta)
+        joined = arrays.tolist()
+        for _ in channels:
+            joined = _wrap(joined, len(self.tiling.counts))
+        return da.block(joined)
+
+    # Dask ----------------------------------------------------------------------------------------
+
+    def _task(self, step: Callable[..., Any], *args: Any, nout: int | None = None) -> Any:
+        """Return a task, named for the dashboard."""
+        key = f"{step.__name__.replace('_', '-')}-{uuid.uuid4().hex}"
+        return delayed(step, pure=False, nout=nout)(self.storage, *args, dask_key_name=key)
+
+    def _keep(self, handles: Handles, others: Sequence[Any] = ()) -> Sequence[Any]:
+        """Compute the tiles where the workers are, and keep them there; return the others."""
+        if isinstance(self.storage, Folder):
+            found = dask.compute(*handles.values(), *others)
+        else:
+            found = dask.persist(*handles.values(), *others, optimize_graph=False)
+        self.handles = dict(zip(handles, found[: len(handles)], strict=True))
+        numbers = found[len(handles) :]
+        # What cannot be had shows here at the latest.
+        return dask.compute(*numbers) if numbers else ()
+
+    def _next_version(self) -> int:
+        self.version += 1
+        return self.version
+
+
+def _wrap(blocks: Any, depth: int) -> Any:
+    """Put every array of nested lists into a list of its own: `da.block` then has an axis more."""
+    return [_wrap(block, depth - 1) for block in blocks] if depth else [blocks]

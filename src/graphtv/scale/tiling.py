@@ -1,0 +1,116 @@
+"""How a grid is cut into tiles, and which of them are neighbours."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+Index = tuple[int, ...]
+
+SHORTEST = 32
+"""Tiles are at least so long along every axis that is: shorter ones would be all seam."""
+
+DEFAULT_SIZE = 1 << 20
+"""About so many vertices has a tile where the given chunks cannot be used."""
+
+OVERLAP = 1 / 8, 16
+"""How far strips across a border reach into the tiles on either side: a part of their lengths, and
+vertices at least. Wider strips cost more and need fewer rounds; where pieces are large, 1/32 takes
+three times the rounds of 1/8, and 1/4 no fewer."""
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """A grid of tiles.
+
+    Attributes
+    ----------
+    chunks : tuple of tuple of int
+        Lengths of the tiles along each axis.
+    """
+
+    chunks: tuple[tuple[int, ...], ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return tuple(map(sum, self.chunks))
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Numbers of tiles along the axes."""
+        return tuple(map(len, self.chunks))
+
+    @property
+    def n_tiles(self) -> int:
+        """Number of tiles."""
+        return math.prod(self.counts)
+
+    def __iter__(self) -> Iterator[Index]:
+        return itertools.product(*map(range, self.counts))
+
+    def lengths(self, index: Index) -> tuple[int, ...]:
+        """Return the lengths of a tile."""
+        return tuple(chunks[i] for chunks, i in zip(self.chunks, index, strict=True))
+
+    def begin(self, index: Index) -> tuple[int, ...]:
+        """Return where a tile begins."""
+        return tuple(sum(chunks[:i]) for chunks, i in zip(self.chunks, index, strict=True))
+
+    def above(self, index: Index, axis: int) -> Index | None:
+        """Return the neighbour above along an axis, if there is one."""
+        if index[axis] + 1 == self.counts[axis]:
+            return None
+        return (*index[:axis], index[axis] + 1, *index[axis + 1 :])
+
+    def below(self, index: Index, axis: int) -> Index | None:
+        """Return the neighbour below along an axis, if there is one."""
+        if index[axis] == 0:
+            return None
+        return (*index[:axis], index[axis] - 1, *index[axis + 1 :])
+
+    def pairs(self, axis: int) -> Iterator[tuple[Index, Index]]:
+        """Return the neighbours along an axis, the lower one first."""
+        for index in self:
+            above = self.above(index, axis)
+            if above is not None:
+                yield index, above
+
+    def depth(self, index: Index, axis: int) -> int:
+        """Return how far strips along an axis reach into a tile: those of two borders are apart."""
+        length, (part, least) = self.lengths(index)[axis], OVERLAP
+        return min(max(int(part * length), least), length // 2)
+
+
+def fitting_chunks(chunks: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+    """Return chunks that make good tiles: those given where they do, else others like them.
+
+    Neighbours are put together where they are too short. Where that would make them too large,
+    the axes are cut anew.
+    """
+    shape = tuple(map(sum, chunks))
+    merged = tuple(_merge(lengths) for lengths in chunks)
+    largest = math.prod(max(lengths) for lengths in chunks)
+    if math.prod(max(lengths) for lengths in merged) <= max(4 * largest, DEFAULT_SIZE):
+        return merged
+    length = max(SHORTEST, round(DEFAULT_SIZE ** (1.0 / len(shape))))
+    return tuple(_cut(n, length) for n in shape)
+
+
+def _merge(lengths: tuple[int, ...]) -> tuple[int, ...]:
+    merged: list[int] = []
+    for length in lengths:
+        if merged and merged[-1] < SHORTEST:
+            merged[-1] += length
+        elif length > 0:
+            merged.append(length)
+    if len(merged) > 1 and merged[-1] < SHORTEST:
+        merged[-2:] = [sum(merged[-2:])]
+    return tuple(merged)
+
+
+def _cut(n: int, length: int) -> tuple[int, ...]:
+    count = max(1, round(n / length))
+    return tuple(n * (k + 1) // count - n * k // count for k in range(count))
