@@ -166,7 +166,7 @@ def _of_stars(edges: Indices, labels: Indices) -> _Operator:
 def _gradient(tails: Any, heads: Any, weights: Floats, n: int) -> scipy.sparse.csr_array:
     m = len(weights)
     entries = np.stack([weights, -weights], axis=1).ravel()
-    # scipy's graph routines before 1.13 take 32 bits alone.
+    # scipy's graph routines took 32 bits alone for long.
     index = np.int32 if 2 * m <= np.iinfo(np.int32).max else np.int64
     columns = np.stack([tails, heads], axis=1).ravel().astype(index)
     begins = np.arange(0, 2 * m + 1, 2, dtype=index)
