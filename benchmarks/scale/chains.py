@@ -1,9 +1,9 @@
 """Windows against chain pieces: two ways to cut the same problem at the borders of chunks.
 
-Chain pieces: forests are the rows and the columns of every chunk, and for each axis the edges across
-borders (a matching). Accelerated descent over these forests is what a distributed version would
-run; its sweeps are counted here in memory, where they need no exchange. Each of them would send the
-faces of all chunks, u one way and p the other, 16 bytes per edge.
+Chain pieces: forests are the rows and the columns of every chunk, and for each axis the edges
+across borders (a matching). Accelerated descent over these forests is what a distributed version
+would run; its sweeps are counted here in memory, where they need no exchange. Each of them would
+send the faces of all chunks, u one way and p the other, 16 bytes per edge.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ def chain_pieces(shape: tuple[int, ...], weight: float, length: int) -> ForestPa
 
 def against_chains(quick: bool) -> None:
     """Print exchanges, bytes and time of both for several chunks and weights."""
-    side, lengths = (128, (64,)) if quick else (1024, (512, 256, 128))
+    side, lengths = (128, (64,)) if quick else (512, (256, 128))
     image = make_image((side, side))
     header(
         f"Windows (first) against chain pieces (second), {side}²",
-        "weight", "tol", "chunks", "exchanges", "bytes moved, in those of f", "processor time, µs per pixel",
+        "weight", "tol", "chunks", "exchanges", "bytes moved, in those of f",
+        "processor time, µs per pixel",
     )  # fmt: skip
     for weight in (0.1, 1.0):
         for length in lengths:

@@ -1,4 +1,4 @@
-"""One and two workers in processes of their own; and a grid larger than their memory, zarr to zarr."""
+"""One worker and two in processes of their own; a grid larger than their memory, zarr to zarr."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scale.turns import header, make_image, row
 
 def one_and_two(quick: bool) -> None:
     """Print time, the work of the busier worker and memory, on one worker and on two."""
-    side, length = (128, 64) if quick else (2048, 512)
+    side, length = (128, 64) if quick else (1024, 256)
     header(
         f"{side}² in chunks of {length}², to 1e-6", "workers", "seconds on the wall",
         "processor seconds of the busiest worker", "its peak in MB", "above the idle worker's",
@@ -48,7 +48,7 @@ def one_and_two(quick: bool) -> None:
 
 def larger_than_memory(quick: bool) -> None:
     """Print the memory that a grid takes whose state is several times the limit of the workers."""
-    side, length, limit = (256, 64, 400_000_000) if quick else (6144, 512, 300_000_000)
+    side, length, limit = (256, 64, 400_000_000) if quick else (6144, 512, 400_000_000)
     header(
         f"{side}² of float32 from zarr to zarr, tiles in files, to 1e-3",
         "limit of the worker in MB", "its peak", "state in files", "in memory it would take",
