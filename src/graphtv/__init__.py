@@ -132,7 +132,7 @@ _NAMES = {
 """The public names of each module, which is imported when one of them is first asked for: scipy
 takes its time, and most programs need a part of it."""
 
-_SUBMODULES = ("applications", "datasets", "gallery", "io", "plot", "solver", "terms")
+_SUBMODULES = ("applications", "datasets", "gallery", "io", "plot", "scale", "solver", "terms")
 
 if not TYPE_CHECKING:
     _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}

@@ -11,10 +11,11 @@ from typing import BinaryIO
 
 
 @contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replaced(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[BinaryIO]:
     """Open a file beside `path` for writing, which takes its place when the block ends well.
 
-    A block that raises leaves whatever was there before.
+    A block that raises leaves whatever was there before. Only what is `durable` is sure to outlive
+    a loss of power.
     """
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
@@ -22,7 +23,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(beside, "xb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         if target.exists():
             os.chmod(beside, target.stat().st_mode & 0o7777)
         os.replace(beside, target)

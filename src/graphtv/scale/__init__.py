@@ -5,3 +5,7 @@ stay where they are kept (`storage`), `Rounds` solves windows of them by turns u
 closed, and `solve` makes a `TiledResult` of what is there then. `graphtv.denoise_tv` and
 `graphtv.fused_lasso` come here by themselves when they are given an array of Dask.
 """
+
+from graphtv.scale.result import TiledResult
+
+__all__ = ["TiledResult"]

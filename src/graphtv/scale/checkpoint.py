@@ -47,6 +47,7 @@ class Checkpoint:
             "records": records,
             "tiles": [asdict(handle) for handle in tiles.handles.values()],
         }
+        self.folder.sync(tiles.handles.values())
         with replaced(self._manifest) as file:
             file.write(json.dumps(content).encode())
         self.folder.keep(tiles.handles.values())

@@ -22,7 +22,9 @@ from graphtv.applications._image import (
     check_finite,
     float_type,
 )
+from graphtv.applications._mosaic import MOST_PIXELS, mosaic
 from graphtv.applications._pixel_graph import as_spacing
+from graphtv.applications.noise import suggest_weight
 from graphtv.scale.grid_problem import GridProblem
 from graphtv.scale.result import TiledResult
 from graphtv.scale.solve import solve_tiled
@@ -53,6 +55,12 @@ def denoise_tiled(
     if axis is not None:
         f = da.moveaxis(f, axis, -1)
         known = None if known is None else da.moveaxis(known, axis, -1)
+    if isinstance(weight, str) and weight == "auto":
+        if not isinstance(penalty, TotalVariation):
+            raise ValueError(
+                f"weight must not be 'auto' unless the penalty is total variation, got {penalty!r}"
+            )
+        weight = _suggested_weight(image, mask, shape, axis, spacing)
     weights = axis_weights(weight, "weight", shape, f.chunks)
     scaled = tuple(w / h for w, h in zip(weights, distances, strict=True))
     delta = penalty.delta if isinstance(penalty, HuberTV) else 0.0
@@ -84,6 +92,25 @@ def fuse_tiled(
         c = da.map_blocks(_nonnegative, given, name_of="vertex_weights", dtype=np.float64)
     scaled = tuple(lam * w for w in weights)
     return solve_tiled(GridProblem.of(f, c, scaled, name="signal"), "fused_lasso", options)
+
+
+def _suggested_weight(
+    image: Any, mask: Any, shape: tuple[int, ...], axis: int | None, spacing: Any
+) -> float:
+    """Return the weight of least risk on a part of the image that fits anywhere."""
+    chosen = mosaic(shape, MOST_PIXELS)
+
+    def part(values: Any) -> NDArray[Any]:
+        if chosen is not None:
+            places: list[Any] = list(chosen)
+            if axis is not None and values.ndim == image.ndim:
+                places.insert(axis, slice(None))
+            for along, indices in enumerate(places):
+                values = values[(*(slice(None),) * along, indices)]
+        return np.asarray(values)
+
+    known = None if mask is None else part(mask if isinstance(mask, da.Array) else np.asarray(mask))
+    return suggest_weight(part(image), mask=known, channel_axis=axis, spacing=spacing)
 
 
 def axis_weights(

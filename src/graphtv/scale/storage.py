@@ -8,6 +8,7 @@ ones, complete or not at all, and those that nobody needs any more are deleted b
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -121,6 +122,13 @@ class Folder:
         """Return a folder within this one."""
         return Folder(self.path / name)
 
+    def sync(self, handles: Iterable[Handle]) -> None:
+        """Make sure that tiles outlive a loss of power."""
+        for handle in handles:
+            for path in self._folder(handle.index).glob(f"{handle.version}/*.npy"):
+                with open(path, "rb") as file:
+                    os.fsync(file.fileno())
+
     def keep(self, handles: Iterable[Handle]) -> None:
         """Delete all that belongs to the same tiles in other versions."""
         for handle in handles:
@@ -137,7 +145,7 @@ class Folder:
         folder.mkdir(parents=True, exist_ok=True)
         for name, array in arrays.items():
             if isinstance(array, np.ndarray):
-                with replaced(folder / f"{name}.npy") as file:
+                with replaced(folder / f"{name}.npy", durable=False) as file:
                     np.lib.format.write_array(file, np.ascontiguousarray(array))
 
     def _folder(self, index: Index) -> Path:

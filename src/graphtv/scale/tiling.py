@@ -102,12 +102,12 @@ def fitting_chunks(chunks: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...]
 def _merge(lengths: tuple[int, ...]) -> tuple[int, ...]:
     merged: list[int] = []
     for length in lengths:
-        if length == 0:
-            continue
-        if merged and (merged[-1] < SHORTEST or length < SHORTEST):
+        if merged and merged[-1] < SHORTEST:
             merged[-1] += length
-        else:
+        elif length > 0:
             merged.append(length)
+    if len(merged) > 1 and merged[-1] < SHORTEST:
+        merged[-2:] = [sum(merged[-2:])]
     return tuple(merged)
 
 
