@@ -102,7 +102,7 @@ void bind_solver(nb::module_& m) {
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
             nb::arg("labels").noconvert(), nb::arg("n_forests"), nb::arg("delta"),
             nb::arg("vertex_weights").noconvert(), nb::arg("watch") = nb::none(),
-            "`vertex_weights` may be empty: all ones.")
+            nb::keep_alive<1, 4>(), "`vertex_weights` may be empty: all ones.")
         .def_prop_ro("is_linear", &Forests::is_linear)
         .def_prop_ro("n_bytes", &Forests::n_bytes, "Memory held, in bytes.");
 
@@ -161,7 +161,17 @@ void bind_solver(nb::module_& m) {
         nb::arg("forests"), nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
         nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
     bind_descent(block_descent);
-    block_descent.def_prop_ro("n_bytes", &BlockDescent::n_bytes);
+    block_descent
+        .def(
+            "rounded_dual",
+            [](BlockDescent& self, const InPlaceOf<Rounded>& out, int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                self.rounded_dual(view(out), resolve_threads(n_threads));
+            },
+            nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
+            "The dual point by edge, in multiples of 1/32767.")
+        .def("rest", &BlockDescent::rest, "Give back what only the next step needs.")
+        .def_prop_ro("n_bytes", &BlockDescent::n_bytes);
 }
 
 }  // namespace graphtv::bindings

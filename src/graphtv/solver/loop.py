@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory
+from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory, give_back
 from graphtv._validate import Floats, as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
@@ -26,7 +26,7 @@ from graphtv.solver.certificate import (
 )
 from graphtv.solver.closing import Closing
 from graphtv.solver.engine import Engine
-from graphtv.solver.exact import EXACT_GAP, SHORTEST_CHEAP_START
+from graphtv.solver.exact import EXACT_GAP, SHORTEST_CHEAP_START, Exact
 from graphtv.solver.factory import make_engine
 from graphtv.solver.log import Log
 from graphtv.solver.options import PDHG
@@ -138,6 +138,7 @@ def solve(
         setup_time = time.perf_counter() - start
         log.header(**_facts(problem, plan, limits, tolerance))
         plan = plan.without_forests()  # the engine has what it needs of them
+        give_back(problem.graph.n_edges)
         progress = Progress(limits, time.perf_counter())
         status, certificate = _run(problem, engine, progress, closing, log, callback, threads, warm)
 
@@ -179,6 +180,8 @@ def _run(
     polish = Polish(problem, watch, n_threads, first)
     # What is exact has exact pieces, too, which the start before the flows has not.
     may_end = tolerance > EXACT_GAP or not engine.target
+    if isinstance(engine, Exact):
+        engine.on_start = closing.take_start
     status: Status | None = None
     guess: tuple[Floats, float] | None = None  # on the way to flows, a primal point and its value
     best = best or without_variation(problem, watch, n_threads)
@@ -209,7 +212,7 @@ def _run(
             if candidate is None and (
                 (record.relative_gap <= tolerance and may_end) or _is_to_be_kept(record, best)
             ):
-                candidate = closing.certify(engine)
+                candidate = closing.certify(engine, record.relative_gap <= tolerance)
                 # The method may have been too sure: its own values are only good to its precision.
                 record = progress.record(engine.iterations, engine.sweeps, *candidate[2:])
             elif candidate is None and polish.is_due(
