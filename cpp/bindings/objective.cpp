@@ -45,6 +45,22 @@ void bind_dual_side(nb::module_& m) {
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
         nb::arg("p").noconvert(), nb::arg("scale"), nb::arg("out").noconvert(),
         nb::arg("n_threads") = 1, "out = scale · Kᵀp; p may be rounded.");
+
+    m.def(
+        "polish",
+        [](const SeparableTerm& term, const InEdges& edges, const In<double>& weights,
+           const In<Real>& p, double slack, const InPlace& out, PythonWatch& watch) {
+            require(out.size() == term.shape().size());
+            require(p.size() == edges.shape(0) * term.n_channels());
+            return watched(watch, [&](Watch& w) {
+                const EdgeList graph = view(static_cast<Vertex>(term.n_vertices()), edges);
+                return Polish(term, graph, view(weights)).run(view(p), slack, view(out), w);
+            });
+        },
+        nb::arg("term"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("p").noconvert(), nb::arg("slack"), nb::arg("out").noconvert(), nb::arg("watch"),
+        "A primal candidate from the pattern of p, which may be rounded; False if the watch "
+        "expired.");
 }
 
 }  // namespace
@@ -73,21 +89,6 @@ void bind_objective(nb::module_& m) {
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
         nb::arg("delta"), nb::arg("u").noconvert(), nb::arg("n_threads") = 1, "F(Ku).");
-
-    m.def(
-        "polish",
-        [](const SeparableTerm& term, const InEdges& edges, const In<double>& weights,
-           const In<double>& p, double slack, const InPlace& out, PythonWatch& watch) {
-            require(out.size() == term.shape().size());
-            require(p.size() == edges.shape(0) * term.n_channels());
-            return watched(watch, [&](Watch& w) {
-                const EdgeList graph = view(static_cast<Vertex>(term.n_vertices()), edges);
-                return Polish(term, graph, view(weights)).run(view(p), slack, view(out), w);
-            });
-        },
-        nb::arg("term"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-        nb::arg("p").noconvert(), nb::arg("slack"), nb::arg("out").noconvert(), nb::arg("watch"),
-        "A primal candidate from the pattern of p; False if the watch expired.");
 }
 
 }  // namespace graphtv::bindings

@@ -23,7 +23,9 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights, Watch& watch)
     : state_(FlowNetwork(graph, weights, watch)),
       u_(state_.n()),
-      largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {}
+      largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {
+    borders_.reserve(state_.n() + 1);  // what is not used is not touched
+}
 
 ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
                                     std::span<double> p, std::span<double> u, Watch& watch,

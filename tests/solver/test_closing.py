@@ -210,7 +210,7 @@ def test_the_better_of_two_points_is_held(hurried):
     poor = certify(problem, np.zeros(25), np.zeros(40), 1)
     good = certify(problem, best.u, best.p.copy(), 1)
     for found in (poor, good, poor._replace(p=np.zeros(40))):
-        ending.take(found)
+        ending.take(found.u, rounded(found.p, 1), found.primal)
     held = ending.fall_back(None)
     assert (held.u == best.u).all()
     assert held.gap <= good.gap + 1e-3 * good.primal

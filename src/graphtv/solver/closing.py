@@ -19,8 +19,8 @@ from graphtv._memory import give_back
 from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
 from graphtv.result import Status
-from graphtv.solver.certificate import Certificate, certify
-from graphtv.solver.engine import Engine, rounded
+from graphtv.solver.certificate import Certificate
+from graphtv.solver.engine import Engine
 from graphtv.solver.idle import without_work
 
 GRACE = 0.06
@@ -134,11 +134,13 @@ class Closing:
 
         Where numbers of very different scales have made it no number, it is what is known without.
         """
-        u = engine.primal_point()
         if is_last:
             engine.conclude()
             give_back(self._size)
-        found = certify(self._problem, u, engine.dual_point(), self._n_threads)
+        p = engine.dual_point()
+        dual = self._problem._dual(p, self._n_threads)  # which takes most memory: u comes after
+        u = engine.primal_point()
+        found = Certificate(u, p, self._problem._primal(u, self._n_threads), dual)
         if math.isfinite(found.primal) and math.isfinite(found.dual):
             return found
         is_point = np.isfinite(found.u).all() and np.isfinite(found.p).all()
@@ -162,17 +164,15 @@ class Closing:
         self._held_at = time.perf_counter()
         self._expect(self._held_at - start)
 
-    def take(self, found: Certificate) -> None:
-        """Take a certificate out of the way: it is held if the end would take too long.
+    def take(self, u: Floats, p: Rounded, primal: float) -> None:
+        """Hold a point whose primal objective is known, if the end would take too long.
 
         Should the watch expire meanwhile, what was held before has to do.
         """
         if self.is_quick:
             return
-        u, p, primal, _ = found
         with suppress(_core.Expired), self._watch:
-            small = rounded(p, self._n_threads)
-            self._keep(Held.of(self._problem, u, small, primal, self._n_threads))
+            self._keep(Held.of(self._problem, u, p, primal, self._n_threads))
 
     def take_start(self, u: Floats, p: Rounded) -> None:
         """Hold the start of a long computation that goes back to it, if need be.

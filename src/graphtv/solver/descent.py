@@ -155,12 +155,7 @@ class Descent:
         """Return p in multiples of 1/32767."""
         p = np.empty((len(self._channels), self._m), dtype=np.int16)
         for row, channel in zip(p, self._channels, strict=True):
-            if isinstance(channel, _core.BlockDescent):
-                channel.rounded_dual(row, self._n_threads)
-            else:
-                exact = np.empty(self._m)
-                channel.dual(exact, self._n_threads)
-                _core.round_dual(exact, row, self._n_threads)
+            channel.rounded_dual(row, self._n_threads)
         return p.reshape(-1)
 
     def conclude(self) -> None:
