@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graphtv.neighbours import knn_graph
     from graphtv.problem import Problem
     from graphtv.result import Result
+    from graphtv.scale.result import TiledResult
     from graphtv.solver import PDHG, solve
     from graphtv.terms import (
         AbsoluteLoss,
@@ -68,6 +69,7 @@ __all__ = [
     "Segmentation",
     "SquaredLoss",
     "TVClassifier",
+    "TiledResult",
     "TotalVariation",
     "condition_number",
     "cut_path",
@@ -112,6 +114,7 @@ _NAMES = {
     "neighbours": ("knn_graph",),
     "problem": ("Problem",),
     "result": ("Result",),
+    "scale.result": ("TiledResult",),
     "solver": ("PDHG", "solve"),
     "terms": (
         "AbsoluteLoss",

@@ -94,7 +94,7 @@ def denoise_tv(
 
     Parameters
     ----------
-    image : array_like
+    image : array_like or dask array
         An image of any dimension. Floats are taken as they are; integers are divided by the
         largest of their type, as in scikit-image, so that `weight` means the same for 8 and 16
         bits. NaN, and the masked entries of a masked array, are unknown; ±∞ is an error.
@@ -124,13 +124,13 @@ def denoise_tv(
         Also return the certificate.
     **solve_options
         Passed on to `solve`: `tol`, `max_iterations`, `time_limit`, `warm_start`, `callback`,
-        `stop`, `verbose`, `n_threads`, `method`, `preconditioner`.
+        `stop`, `verbose`, `n_threads`, `method`, `preconditioner`. For dask arrays see the notes.
 
     Returns
     -------
-    denoised : ndarray
+    denoised : ndarray or dask array
         Of the image's shape: float32 for float16 and float32, else float64.
-    result : Result
+    result : Result or TiledResult
         If `return_result`. It speaks of the problem in float64: `result.u` and `result.p` are
         flat, with pixels in row-major order, and `result.relative_gap` is proved for them before
         `denoised` is rounded to the image's type. It is a `warm_start` for the next call.
@@ -149,6 +149,13 @@ def denoise_tv(
     Values never leave the range of the known pixels, and their mean stays (if all are known). A
     region without any known pixel, cut off by weights of 0, takes the value of that range nearest
     to 0.
+
+    A dask array is solved chunk by chunk on Dask's scheduler, to the same optimum, when this is
+    called; returned are a dask array with the chunks of the image and a `TiledResult`. `weight` and
+    `mask` may be dask arrays too. Of the options `tol`, `max_iterations` (rounds over all chunks),
+    `time_limit`, `callback`, `verbose` and `n_threads` (per chunk) apply, and ``checkpoint=folder``,
+    which keeps the state in files: for grids larger than memory, and to go on after a stop by the
+    same call. The loss has to be squared and `connectivity` 1.
 
     Examples
     --------

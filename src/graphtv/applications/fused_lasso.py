@@ -42,8 +42,9 @@ def fused_lasso(
     ----------
     graph : Graph, sparse matrix, array_like or tuple
         The graph with its weights ω: a `Graph`, a symmetric scipy sparse matrix of weights, an
-        (m, 2) array of edges of weight 1, or a pair (edges, weights).
-    signal : array_like, shape (n,) or (n, C)
+        (m, 2) array of edges of weight 1, or a pair (edges, weights). For a signal that is a dask
+        array: ``'grid'``, or a list with one number or array of weights per axis.
+    signal : array_like, shape (n,) or (n, C), or dask array of any shape
         The data f, a number per vertex (or C of them, fused independently); labels -1 and 1 (0 for
         none) for the logistic loss, counts for the Poisson loss.
     lam : float, optional
@@ -62,7 +63,7 @@ def fused_lasso(
 
     Returns
     -------
-    Result
+    Result or TiledResult
         `u` and `p` with the certificate of the whole problem, sparsity included.
 
     See Also
@@ -80,6 +81,11 @@ def fused_lasso(
 
     Where a vertex has no data, every value between some of its neighbours' may be optimal; `u` has
     one of them.
+
+    A dask array is a signal on a grid of its shape. It is solved chunk by chunk on Dask's scheduler,
+    to the same optimum; the `TiledResult` has dask arrays. The loss has to be squared, without
+    sparsity. Of the options `tol`, `max_iterations` (rounds over all chunks), `time_limit`,
+    `callback`, `verbose`, `n_threads` (per chunk) and ``checkpoint=folder`` apply, see `denoise_tv`.
 
     References
     ----------

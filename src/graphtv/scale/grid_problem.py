@@ -71,7 +71,8 @@ class GridProblem:
         """Return the blocks of f or c by tile."""
         if values is None:
             return dict.fromkeys(self.tiling)
-        delayed = values.to_delayed()
+        # Optimised apart from each other, f and c would share names of tasks that differ.
+        delayed = values.to_delayed(optimize_graph=False)
         rest = (0,) * (values.ndim - len(self.weights))
         return {index: delayed[(*index, *rest)] for index in self.tiling}
 
@@ -122,7 +123,7 @@ class GridProblem:
 
 def in_one(values: Any) -> Delayed:
     """Return a small dask array as one delayed array."""
-    return values.rechunk(-1).to_delayed().item()
+    return values.rechunk(-1).to_delayed(optimize_graph=False).item()
 
 
 def _means(values: Any, axes: tuple[int, ...]) -> Any:

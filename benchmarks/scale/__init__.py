@@ -1,0 +1,1 @@
+"""Grids in tiles, measured: against the solver in memory, over workers, and larger than memory."""
