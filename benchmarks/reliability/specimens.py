@@ -28,7 +28,8 @@ ARCS = np.array([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)])
 
 MADE_BY_THE_LIBRARY = {
     "Cut", "CutPath", "ForestPartition", "FusedLassoPath", "GridStructure", "Result",
-    "Segmentation", "DataTerm", "DimacsError", "gallery.FlowInstance", "datasets.Counties",
+    "Segmentation", "TiledResult", "DataTerm", "DimacsError", "gallery.FlowInstance",
+    "datasets.Counties",
 }  # fmt: skip
 """Classes whose objects are handed out, never made by users; their methods are called."""
 

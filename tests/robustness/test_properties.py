@@ -23,7 +23,7 @@ def test_a_few_cases(key):
 
 @pytest.mark.parametrize(
     ("key", "numbers"),
-    [("out-of-memory", [0, 8, 11]), ("interrupts", [1, 3]), ("load", [0]), ("size", [0])],
+    [("out-of-memory", [0, 8, 10, 11]), ("interrupts", [1, 3]), ("load", [0]), ("size", [0])],
 )
 def test_cases_in_a_process_of_their_own(key, numbers):
     """For they change the limits or the signals of their process."""

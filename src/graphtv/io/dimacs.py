@@ -58,6 +58,7 @@ _CLASS[list(b" \t\r\n")] = _BLANK
 _CLASS[list(b"0123456789")] = _DIGIT
 _CLASS[list(b"a")] = _LETTER
 _CLASS[list(b".eE+-")] = _SIGN
+_CLASSES = _CLASS.tobytes()
 
 Block = tuple[NDArray[np.int64], NDArray[Any]]  # ends, counted from 1, and capacities
 
@@ -360,7 +361,8 @@ def _end_of_block(data: bytes, begin: int) -> int:
 def _plain_arcs(block: bytes) -> Block | None:
     """Return the arcs of a block if every line is 'a', two integers and a number."""
     text = np.frombuffer(block, dtype=np.uint8)
-    kinds = _CLASS[text]
+    # Not by _CLASS[text]: NumPy does not see it when memory ends there, and crashes.
+    kinds = np.frombuffer(block.translate(_CLASSES), dtype=np.uint8)
     if kinds.max() == _OTHER:
         return None
     filled = np.concatenate([[False], kinds != _BLANK, [False]])
