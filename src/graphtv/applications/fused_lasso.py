@@ -85,7 +85,7 @@ def fused_lasso(
     A dask array is a signal on a grid of its shape. It is solved chunk by chunk on Dask's
     scheduler, to the same optimum; the `TiledResult` has dask arrays. The loss has to be squared,
     without sparsity. Of the options `tol`, `max_iterations` (rounds over all chunks), `time_limit`,
-    `callback`, `verbose`, `n_threads` (per chunk) and ``checkpoint=folder`` apply, see `denoise_tv`.
+    `callback`, `verbose`, `n_threads` (per chunk) and ``checkpoint=folder`` apply.
 
     References
     ----------
