@@ -24,7 +24,7 @@ from reliability.harness import Figures, Property
 
 SIDE = 160
 ATTEMPTS = 12
-M_MMAP_THRESHOLD = -3
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8
 MOST_GROWTH = 24 << 20
 """Bytes by which a process may grow over the attempts: allocators keep some."""
 
@@ -75,8 +75,9 @@ def tasks() -> dict[str, Callable[[], Any]]:
 def check(seed: int, number: int) -> Figures:
     """Let one function run out of memory at many points."""
     # Every array of some size is mapped by itself, and given back when it is freed, so that what is
-    # allocated next is always new.
+    # allocated next is always new. Threads have no reserves of their own to fall back on.
     ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 14)
+    ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
     rng = np.random.default_rng([seed, number, 5])
     names = list(tasks())
     name = names[number % len(names)]

@@ -163,7 +163,7 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "suggest_weight": lambda: {
         "data": IMAGE, "graph": None, "sigma": 0.1, "rule": "risk", "mask": _image_mask(),
         "spacing": (1.0, 2.0), "channel_axis": None, "connectivity": 1, "time_limit": 5.0,
-        "verbose": False, "n_threads": 1,
+        "verbose": False, "n_threads": 1, "stop": None,
     },
     "fused_lasso": lambda: _fused(lam=0.5),
     "fused_lasso_path": lambda: _fused(
@@ -184,7 +184,7 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "solve": lambda: {
         "problem": problem(), "preconditioner": "nested", "method": "auto", "tol": 1e-6,
         "max_iterations": 1000, "time_limit": 5.0, "warm_start": (SIGNAL, np.zeros(M)),
-        "callback": None, "verbose": False, "n_threads": 1,
+        "callback": None, "stop": None, "verbose": False, "n_threads": 1,
     },
     "tv_chain": lambda: {"signal": SIGNAL, "weights": np.ones(N - 1), "huber": 0.1, "n_threads": 1},
     "tv_forest": lambda: {

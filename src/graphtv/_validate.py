@@ -91,6 +91,13 @@ def as_flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def as_callable(value: Any, name: str) -> Any:
+    """Return a function, or None."""
+    if value is not None and not callable(value):
+        raise ValueError(f"{name} must be callable, got {brief(value)}")
+    return value
+
+
 def as_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Return `value` if it is one of `choices`."""
     if not isinstance(value, str) or value not in choices:

@@ -166,8 +166,11 @@ def _of_stars(edges: Indices, labels: Indices) -> _Operator:
 def _gradient(tails: Any, heads: Any, weights: Floats, n: int) -> scipy.sparse.csr_array:
     m = len(weights)
     entries = np.stack([weights, -weights], axis=1).ravel()
-    columns = np.stack([tails, heads], axis=1).ravel().astype(np.int64)
-    return scipy.sparse.csr_array((entries, columns, np.arange(0, 2 * m + 1, 2)), shape=(m, n))
+    # scipy's graph routines took 32 bits alone for long.
+    index = np.int32 if 2 * m <= np.iinfo(np.int32).max else np.int64
+    columns = np.stack([tails, heads], axis=1).ravel().astype(index)
+    begins = np.arange(0, 2 * m + 1, 2, dtype=index)
+    return scipy.sparse.csr_array((entries, columns, begins), shape=(m, n))
 
 
 def _components(tails: Any, heads: Any, n: int) -> tuple[int, Any]:

@@ -317,3 +317,19 @@ def test_clipped_pixels_do_not_hide_the_noise(sigma):
     clipped = np.rint(255 * np.clip(noisy, 0.0, 1.0)).astype(np.uint8)
     assert estimate_noise(clipped) == pytest.approx(sigma, rel=0.12)
     assert estimate_noise(truth) == 0.0
+
+
+def test_a_search_that_is_stopped_returns_the_best_weight_so_far():
+    noisy, _ = gallery.piecewise_constant_image((48, 48), noise=0.1)
+    asked = []
+
+    def later():
+        asked.append(1)
+        return len(asked) > 12
+
+    first = suggest_weight(noisy, stop=lambda: True)
+    assert first == pytest.approx(suggest_weight(noisy, rule="noise"))
+    assert suggest_weight(noisy, stop=later) > 0.0
+    assert suggest_weight(noisy, stop=lambda: False) == suggest_weight(noisy)
+    _, result = denoise_tv(noisy, "auto", stop=lambda: True, return_result=True)
+    assert result.status == "interrupted"

@@ -98,6 +98,8 @@ def test_images_keep_their_type_and_colours(name, shape, dtype):
     out = f"out{Path(name).suffix}"
     assert run(name, out, "--weight", 0.1) == 0
     found = np.array(Image.open(out)) if name.endswith("png") else tifffile.imread(out)
+    if name == "deep.png":
+        found = found.astype(np.uint16)  # Pillow 10 opens them as int32
     assert found.dtype == image.dtype
     axis = -1 if is_colour else None
     np.testing.assert_array_equal(found, expected(image, 0.1, channel_axis=axis))

@@ -101,7 +101,7 @@ class Risk:
         time_limit: float,
         verbose: bool,
         n_threads: int | None,
-        stop: Callable[[], Any] | None,
+        stop: Callable[[], Any] | None = None,
     ) -> None:
         self._unit, self._levels, self._n_threads = unit, levels, n_threads
         self._stop = stop

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from graphtv._validate import (
     Floats,
     as_array,
+    as_callable,
     as_choice,
     as_flag,
     as_floats,
@@ -182,7 +183,7 @@ def suggest_weight(
         "time_limit": seconds,
         "verbose": is_verbose,
         "n_threads": n_threads,
-        "stop": stop,
+        "stop": as_callable(stop, "stop"),
     }
     if unit is None:
         return weight_of_image(image, levels, spacing, connectivity, **search)[0]

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory
-from graphtv._validate import Floats, as_count, as_flag, as_real, brief
+from graphtv._validate import Floats, as_callable, as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Record, Result, Status
 from graphtv.solver.certificate import (
@@ -125,10 +125,8 @@ def solve(
     limit = as_count(max_iterations, "max_iterations")
     seconds = math.inf if time_limit is None else as_real(time_limit, "time_limit", minimum=0.0)
     threads = 0 if n_threads is None else as_count(n_threads, "n_threads", minimum=1)
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback must be callable, got {callback!r}")
-    if stop is not None and not callable(stop):
-        raise ValueError(f"stop must be callable, got {stop!r}")
+    as_callable(callback, "callback")
+    as_callable(stop, "stop")
     log = Log(as_flag(verbose, "verbose"))
     watch = _core.Watch(seconds, stop)
     limits = Limits(tolerance or EXACT_GAP, limit, watch, seconds)
