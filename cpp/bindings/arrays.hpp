@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -26,9 +27,14 @@ template <class T>
 using OutMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
 // Contiguous outputs that the caller provides.
-using InPlace = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using InPlaceOf = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InPlace = InPlaceOf<double>;
 
 inline std::span<double> view(const InPlace& array) { return {array.data(), array.size()}; }
+inline std::span<std::int16_t> view(const InPlaceOf<std::int16_t>& array) {
+    return {array.data(), array.size()};
+}
 
 template <class T>
 std::span<const T> view(const In<T>& array) {

@@ -9,11 +9,14 @@
 
 #include "bindings/arrays.hpp"
 #include "decomposition/grid_recognition.hpp"
+#include "graph/free_memory.hpp"
 #include "graph/simplify.hpp"
 
 namespace graphtv::bindings {
 
 void bind_graph(nb::module_& m) {
+    m.def("give_back_freed_memory", &give_back_freed_memory,
+          "Give memory that was freed back to the system.");
     using namespace nb::literals;
 
     m.def(

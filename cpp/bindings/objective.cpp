@@ -21,9 +21,63 @@ bool fits(std::size_t size, std::size_t per_channel) {
     return per_channel == 0 ? size == 0 : size % per_channel == 0;
 }
 
+template <class Real>
+void bind_dual_side(nb::module_& m) {
+    m.def(
+        "penalty_conjugate",
+        [](double delta, const In<Real>& p, int n_threads) {
+            const nb::gil_scoped_release no_gil;
+            return penalty_conjugate(delta, view(p), resolve_threads(n_threads));
+        },
+        nb::arg("delta"), nb::arg("p").noconvert(), nb::arg("n_threads") = 1,
+        "F*(p), infinite unless every |p| ≤ 1; p may be rounded.");
+
+    m.def(
+        "adjoint",
+        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, const In<Real>& p,
+           double scale, const InPlace& out, int n_threads) {
+            const nb::gil_scoped_release no_gil;
+            const auto n = static_cast<std::size_t>(n_vertices);
+            require(fits(out.size(), n) && (n == 0 || out.size() / n * edges.shape(0) == p.size()));
+            adjoint(view(n_vertices, edges), view(weights), view(p), scale, view(out),
+                    resolve_threads(n_threads));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("p").noconvert(), nb::arg("scale"), nb::arg("out").noconvert(),
+        nb::arg("n_threads") = 1, "out = scale · Kᵀp; p may be rounded.");
+
+    m.def(
+        "polish",
+        [](const SeparableTerm& term, const InEdges& edges, const In<double>& weights,
+           const In<Real>& p, double slack, const InPlace& out, PythonWatch& watch) {
+            require(out.size() == term.shape().size());
+            require(p.size() == edges.shape(0) * term.n_channels());
+            return watched(watch, [&](Watch& w) {
+                const EdgeList graph = view(static_cast<Vertex>(term.n_vertices()), edges);
+                return Polish(term, graph, view(weights)).run(view(p), slack, view(out), w);
+            });
+        },
+        nb::arg("term"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("p").noconvert(), nb::arg("slack"), nb::arg("out").noconvert(), nb::arg("watch"),
+        "A primal candidate from the pattern of p, which may be rounded; False if the watch "
+        "expired.");
+}
+
 }  // namespace
 
 void bind_objective(nb::module_& m) {
+    bind_dual_side<double>(m);
+    bind_dual_side<Rounded>(m);
+
+    m.def(
+        "round_dual",
+        [](const In<double>& p, const InPlaceOf<Rounded>& out, int n_threads) {
+            const nb::gil_scoped_release no_gil;
+            require(p.size() == out.size());
+            round_dual(view(p), view(out), resolve_threads(n_threads));
+        },
+        nb::arg("p").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
+        "|p| ≤ 1 in multiples of 1/32767.");
     m.def(
         "penalty_value",
         [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, double delta,
@@ -35,44 +89,6 @@ void bind_objective(nb::module_& m) {
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
         nb::arg("delta"), nb::arg("u").noconvert(), nb::arg("n_threads") = 1, "F(Ku).");
-
-    m.def(
-        "penalty_conjugate",
-        [](double delta, const In<double>& p, int n_threads) {
-            const nb::gil_scoped_release no_gil;
-            return penalty_conjugate(delta, view(p), resolve_threads(n_threads));
-        },
-        nb::arg("delta"), nb::arg("p").noconvert(), nb::arg("n_threads") = 1,
-        "F*(p), infinite unless every |p| ≤ 1.");
-
-    m.def(
-        "adjoint",
-        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, const In<double>& p,
-           double scale, const InPlace& out, int n_threads) {
-            const nb::gil_scoped_release no_gil;
-            const auto n = static_cast<std::size_t>(n_vertices);
-            require(fits(out.size(), n) && (n == 0 || out.size() / n * edges.shape(0) == p.size()));
-            adjoint(view(n_vertices, edges), view(weights), view(p), scale, view(out),
-                    resolve_threads(n_threads));
-        },
-        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-        nb::arg("p").noconvert(), nb::arg("scale"), nb::arg("out").noconvert(),
-        nb::arg("n_threads") = 1, "out = scale · Kᵀp.");
-
-    m.def(
-        "polish",
-        [](const SeparableTerm& term, const InEdges& edges, const In<double>& weights,
-           const In<double>& p, double slack, const InPlace& out, PythonWatch& watch) {
-            require(out.size() == term.shape().size());
-            require(p.size() == edges.shape(0) * term.n_channels());
-            return watched(watch, [&](Watch& w) {
-                const EdgeList graph = view(static_cast<Vertex>(term.n_vertices()), edges);
-                return Polish(term, graph, view(weights)).run(view(p), slack, view(out), w);
-            });
-        },
-        nb::arg("term"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-        nb::arg("p").noconvert(), nb::arg("slack"), nb::arg("out").noconvert(), nb::arg("watch"),
-        "A primal candidate from the pattern of p; False if the watch expired.");
 }
 
 }  // namespace graphtv::bindings

@@ -1,6 +1,9 @@
 // Binds the exact finish by flows.
 
+#include <nanobind/stl/optional.h>
+
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "bindings/watch.hpp"
@@ -58,24 +61,27 @@ void bind_exact(nb::module_& m) {
         .def(
             "solve",
             [](ExactFinish& self, const SmoothTerm& term, std::size_t channel, const InPlace& p,
-               const InPlace& u, PythonWatch& watch, int n_threads, double allowance) {
+               const InPlace& u, PythonWatch& watch, int n_threads, double allowance,
+               const std::optional<In<Rounded>>& start) {
                 require_size(p.size(), self.n_edges(), "p");
+                if (start) require_size(start->size(), self.n_edges(), "start");
                 require_size(u.size(), self.n_vertices(), "u");
                 require_size(term.n_vertices(), self.n_vertices(), "term");
                 if (channel >= term.n_channels())
                     throw std::invalid_argument("the channel is out of range");
                 return name_of(watched(watch, [&](Watch& w) {
                     return self.solve(term, channel, view(p), view(u), w,
-                                      resolve_threads(n_threads), allowance);
+                                      resolve_threads(n_threads), allowance,
+                                      start ? view(*start) : std::span<const Rounded>{});
                 }));
             },
             nb::arg("term"), nb::arg("channel"), nb::arg("p").noconvert(), nb::arg("u").noconvert(),
             nb::arg("watch"), nb::arg("n_threads"),
             nb::arg("allowance") = std::numeric_limits<double>::infinity(),
+            nb::arg("start").noconvert() = nb::none(),
             "p by edge is the start and becomes the answer; u is filled. How it ended: 'exact', "
             "'stalled', 'expired', or 'exhausted' after more work per vertex than allowed. The "
-            "last "
-            "two leave both as they were, p to four digits.")
+            "last two leave u as it was, and p rounded; `start` is p rounded, if that is at hand.")
         .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
         .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
 

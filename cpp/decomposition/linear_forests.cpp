@@ -1,8 +1,8 @@
 #include "decomposition/linear_forests.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "graph/union_find.hpp"
@@ -14,9 +14,10 @@ namespace {
 // The paths of all linear forests. Only their ends matter: (u, v) closes a cycle in forest l if and
 // only if u and v are the two ends of one path of l.
 //
-// A vertex has an entry for each forest that has an edge at it: at most degree(v) of them, but with
-// numbers as large as any, since the leaf of a star may lie in its last forest. The entries are
-// kept in a hash table per vertex, all tables in one array.
+// A vertex has an entry for each forest that has an edge at it: at most degree(v) of them, half as
+// many if it is inside a path everywhere, but with numbers as large as any, since the leaf of a star
+// may lie in its last forest. The entries are kept in a hash table per vertex. Tables begin with room
+// for a few more than half, all in one array; those that fill up move elsewhere.
 class LinearPaths {
   public:
     explicit LinearPaths(const EdgeList& graph) {
@@ -25,19 +26,22 @@ class LinearPaths {
             ++degrees[static_cast<std::size_t>(graph.edges[e].tail)];
             ++degrees[static_cast<std::size_t>(graph.edges[e].head)];
         });
-        tables_.reserve(degrees.size());
+        const auto n_slots = [](std::uint32_t degree) {
+            return slots_for(std::min(degree, degree / 2 + 2));
+        };
         std::size_t end = 0;
-        for (const std::uint32_t degree : degrees) {
-            // At most 4/5 full, and at least one slot stays empty to end a failing search.
-            const std::size_t slots = std::bit_ceil(std::size_t{degree} + degree / 4 + 1);
-            tables_.push_back({end, static_cast<std::uint32_t>(slots - 1)});
-            end += slots;
-        }
+        for (const std::uint32_t degree : degrees) end += n_slots(degree);
         constexpr std::size_t chunk = 1 << 20;
         entries_.reserve(end);
         while (entries_.size() < end) {
             Watched::look();
             entries_.resize(std::min(entries_.size() + chunk, end), {none, 0});
+        }
+        tables_.reserve(degrees.size());
+        Entry* begin = entries_.data();
+        for (const std::uint32_t degree : degrees) {
+            tables_.push_back({begin, n_slots(degree), 0});
+            begin += tables_.back().n_slots;
         }
     }
 
@@ -60,8 +64,8 @@ class LinearPaths {
         const Vertex end_v = other_end(v, l);
         if (u != end_u) close(u, l);
         if (v != end_v) close(v, l);
-        entry(end_u, l) = {l, end_v};
-        entry(end_v, l) = {l, end_u};
+        set(end_u, l, end_v);
+        set(end_v, l, end_u);
     }
 
   private:
@@ -74,21 +78,56 @@ class LinearPaths {
         std::int32_t value;
     };
     struct Table {
-        std::size_t begin;
-        std::uint32_t mask;
+        Entry* begin;
+        std::uint32_t n_slots, n_entries;
     };
+
+    // At most 4/5 full, and at least one slot stays empty to end a failing search.
+    static std::uint32_t slots_for(std::uint32_t n_entries) {
+        return n_entries + n_entries / 4 + 1;
+    }
+
+    Table& table(Vertex v) { return tables_[static_cast<std::size_t>(v)]; }
 
     // The entry of (v, l), or the empty slot where it would go.
     Entry& entry(Vertex v, Forest l) {
-        const auto [begin, mask] = tables_[static_cast<std::size_t>(v)];
+        const auto [begin, n_slots, n_entries] = table(v);
         // Fibonacci hashing: the high bits of l times 2⁶⁴/φ spread any set of forests.
-        auto slot =
-            static_cast<std::uint32_t>((static_cast<std::uint64_t>(l) * 0x9E3779B97F4A7C15u) >> 32);
+        const auto hash = (static_cast<std::uint64_t>(l) * 0x9E3779B97F4A7C15u) >> 32;
+        auto slot = static_cast<std::uint32_t>((hash * n_slots) >> 32);
         while (true) {
-            Entry& candidate = entries_[begin + (slot & mask)];
+            Entry& candidate = begin[slot];
             if (candidate.forest == l || candidate.forest == none) return candidate;
-            ++slot;
+            if (++slot == n_slots) slot = 0;
         }
+    }
+
+    void set(Vertex v, Forest l, std::int32_t value) {
+        if (entry(v, l).forest == none) make_room(v);
+        entry(v, l) = {l, value};
+    }
+
+    // For one more entry.
+    void make_room(Vertex v) {
+        Table& here = table(v);
+        if (slots_for(++here.n_entries) <= here.n_slots) return;
+        const std::span old(here.begin, here.n_slots);
+        here.n_slots = slots_for(2 * here.n_entries);
+        here.begin = take(here.n_slots);
+        for (const Entry& e : old)
+            if (e.forest != none) entry(v, e.forest) = e;
+    }
+
+    // So many empty slots.
+    Entry* take(std::size_t n_slots) {
+        constexpr std::size_t chunk = 1 << 15;
+        if (n_slots > spare_.size()) {
+            more_.emplace_back(std::max(chunk, n_slots), Entry{none, 0});
+            spare_ = more_.back();
+        }
+        Entry* const begin = spare_.data();
+        spare_ = spare_.subspan(n_slots);
+        return begin;
     }
 
     bool is_inside(const Entry& e) const { return e.forest != none && e.value < 0; }
@@ -116,6 +155,8 @@ class LinearPaths {
 
     std::vector<Table> tables_;
     std::vector<Entry> entries_;
+    std::vector<std::vector<Entry>> more_;  // of tables that have moved
+    std::span<Entry> spare_;                // of the last of them
 };
 
 void place_by_first_fit(const EdgeList& graph, std::span<const EdgeIndex> order, Forest first,

@@ -8,8 +8,7 @@
 
 namespace graphtv {
 
-ChainForest::ChainForest(const EdgeList& forest, std::span<const double> edge_weights)
-    : chain_begin(1, 0) {
+ChainForest::ChainForest(const EdgeList& forest) : chain_begin(1, 0) {
     const Adjacency adjacency(forest);
     std::size_t n_touched = 0;
     for (Vertex v = 0; v < forest.n_vertices; ++v) {
@@ -18,7 +17,6 @@ ChainForest::ChainForest(const EdgeList& forest, std::span<const double> edge_we
         n_touched += adjacency.degree(v) > 0;
     }
     vertex.reserve(n_touched);
-    weight.reserve(n_touched);
     edge.reserve(n_touched);
     is_tail.reserve(n_touched);
 
@@ -35,10 +33,9 @@ ChainForest::ChainForest(const EdgeList& forest, std::span<const double> edge_we
                 std::find_if(half_edges.begin(), half_edges.end(),
                              [&](const HalfEdge& half_edge) { return half_edge.to != previous; });
             at_end = onward == half_edges.end();
-            const EdgeIndex e = at_end ? 0 : onward->edge;
+            const EdgeIndex e = at_end ? no_edge : onward->edge;
             vertex.push_back(current);
             edge.push_back(e);
-            weight.push_back(at_end ? 0.0 : edge_weights[static_cast<std::size_t>(e)]);
             is_tail.push_back(!at_end && forest.edges[static_cast<std::size_t>(e)].tail == current);
             if (!at_end) {
                 previous = current;

@@ -1,7 +1,6 @@
 // A linear forest (every tree a path) as contiguous chains.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "graph/types.hpp"
@@ -9,13 +8,14 @@
 namespace graphtv {
 
 struct ChainForest {
+    static constexpr EdgeIndex no_edge = -1;
+
     // From the edges of a linear forest. Vertices without an edge are left out. An edge that closes
     // a cycle or a vertex of degree above 2 is a std::invalid_argument.
-    ChainForest(const EdgeList& forest, std::span<const double> edge_weights);
+    explicit ChainForest(const EdgeList& forest);
 
     std::vector<Vertex> vertex;       // the vertex at each position, chain after chain
-    std::vector<double> weight;       // of the edge to the next position; 0 at the end of a chain
-    std::vector<EdgeIndex> edge;      // to the next position; meaningless at the end of a chain
+    std::vector<EdgeIndex> edge;      // to the next position; no_edge at the end of a chain
     std::vector<bool> is_tail;        // whether the vertex is the tail of that edge
     std::vector<Vertex> chain_begin;  // chains are [chain_begin[c], chain_begin[c + 1])
     Vertex longest = 0;

@@ -1,6 +1,8 @@
 #include "solver/block_descent.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "terms/sum.hpp"
 
@@ -10,31 +12,72 @@ namespace {
 constexpr std::size_t vertices_per_task = 16384;
 }
 
+BlockDescent::Scheme BlockDescent::scheme_of(const Forests& forests,
+                                             std::span<const double> signal) {
+    bool is_grid = true, is_covered = true;
+    for (std::size_t l = 0; l < forests.size(); ++l) {
+        is_grid = is_grid && forests[l].is_lattice();
+        is_covered = is_covered && forests[l].covers(signal.size());
+    }
+    if (is_grid) return forests.size() == 2 && is_covered ? Scheme::pair : Scheme::full;
+    // Changes of q, which weights and signal bound, must be numbers in single precision, and those
+    // that matter normal ones.
+    constexpr double large = 0x1p60, small = 0x1p-60;
+    double largest = 0.0;
+    for (const double f : signal) largest = std::max(largest, std::abs(f));
+    const bool is_moderate = largest < large && (largest == 0.0 || largest > small);
+    return is_moderate && forests.largest_weight() < large ? Scheme::compact : Scheme::full;
+}
+
 BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,
                            std::span<const double> vertex_weights)
     : forests_(forests),
       f_(signal),
       c_(vertex_weights),
-      eliminates_first_(forests.size() == 2 && forests[0].is_lattice() && forests[1].is_lattice() &&
-                        forests[0].covers(signal.size()) && forests[1].covers(signal.size())),
+      scheme_(scheme_of(forests, signal)),
       u_(signal.begin(), signal.end()),
       momentum_(signal) {
-    if (!eliminates_first_) {
-        r_ = u_;
-        partial_energy_.resize((signal.size() + vertices_per_task - 1) / vertices_per_task);
-    }
-    blocks_.reserve(forests.size());
+    if (!eliminates_first())
+        partial_progress_.resize((signal.size() + vertices_per_task - 1) / vertices_per_task);
+    blocks_.resize(forests.size());
     for (std::size_t l = 0; l < forests.size(); ++l) {
-        const auto& forest = forests[l];
-        const std::size_t n_slots = eliminates_first_ && l == 0 ? 0 : forest.n_slots();
-        blocks_.push_back(
-            {std::vector<double>(n_slots), std::vector<double>(n_slots), ForestMemory(forest),
-             std::vector<PartialProgress>(static_cast<std::size_t>(forest.n_shards()))});
+        if (l > 0 || !eliminates_first()) blocks_[l].q.resize(forests[l].n_slots());
+        blocks_[l].progress.resize(static_cast<std::size_t>(forests[l].n_shards()));
     }
+    wake();
+}
+
+// What rest gave back, without momentum.
+void BlockDescent::wake() {
+    if (!eliminates_first()) r_ = u_;
+    for (std::size_t l = 0; l < blocks_.size(); ++l) {
+        Block& block = blocks_[l];
+        block.memory = ForestMemory(forests_[l]);
+        if (scheme_ == Scheme::compact)
+            block.gain.assign(block.q.size(), 0.0F);
+        else
+            block.y = block.q;
+    }
+    is_resting_ = false;
+}
+
+void BlockDescent::rest() {
+    settle();
+    momentum_.start();
+    const auto give_back = [](auto& values) { std::exchange(values, {}); };
+    give_back(r_);
+    for (Block& block : blocks_) {
+        give_back(block.y);
+        give_back(block.gain);
+        give_back(block.memory);
+    }
+    forests_.workspace().release();
+    is_resting_ = true;
 }
 
 void BlockDescent::start_from(std::span<const double> p, int n_threads) {
-    for (std::size_t l = eliminates_first_ ? 1 : 0; l < blocks_.size(); ++l) {
+    if (is_resting_) wake();
+    for (std::size_t l = eliminates_first() ? 1 : 0; l < blocks_.size(); ++l) {
         auto& q = blocks_[l].q;
         forests_[l].adjoint(p, q, n_threads);
         if (!c_.empty())
@@ -46,8 +89,7 @@ void BlockDescent::start_from(std::span<const double> p, int n_threads) {
 
 // u from the q_l, without momentum.
 void BlockDescent::recompute(int n_threads) {
-    for (auto& block : blocks_) std::copy(block.q.begin(), block.q.end(), block.y.begin());
-    if (eliminates_first_) {
+    if (eliminates_first()) {
         const auto& q = blocks_[1].q;
         forests_[0].sweep(
             &blocks_[0].memory, forests_.workspace(), n_threads, nullptr,
@@ -62,8 +104,8 @@ void BlockDescent::recompute(int n_threads) {
             forests_[l].for_each_slot(n_threads, [&](std::size_t slot, std::size_t vertex) {
                 u_[vertex] -= blocks_[l].q[slot];
             });
-        std::copy(u_.begin(), u_.end(), r_.begin());
     }
+    forget_momentum(n_threads);
     const double centre = momentum_.centre();
     double energy = 0.0;
     for (std::size_t i = 0; i < u_.size(); ++i)
@@ -74,16 +116,57 @@ void BlockDescent::recompute(int n_threads) {
 
 bool BlockDescent::step(Watch& watch, int n_threads) {
     settle();
+    if (is_resting_) wake();
     momentum_.advance();
     Progress total;
-    const bool finished = eliminates_first_ ? sweep_pair(watch, n_threads, total)
-                                            : sweep_all(watch, n_threads, total);
+    const bool finished = scheme_ == Scheme::pair   ? sweep_pair(watch, n_threads, total)
+                          : scheme_ == Scheme::full ? sweep_all(watch, n_threads, total)
+                                                    : sweep_compactly(watch, n_threads, total);
     if (!finished) {
         torn_by_ = std::max(n_threads, 1);
         return false;
     }
-    if (!eliminates_first_) extrapolate(n_threads, total);
-    if (momentum_.restarts(total.uphill, total.energy)) forget_momentum(n_threads);
+    if (!eliminates_first()) extrapolate(n_threads, total);
+    // What rounding gains may add to the energy.
+    constexpr double precision = 1e-7;
+    const double slack =
+        scheme_ == Scheme::compact ? precision * std::sqrt(total.energy * total.movement) : 0.0;
+    if (momentum_.restarts(total.uphill, total.energy, slack)) forget_momentum(n_threads);
+    return true;
+}
+
+// y of the first block cancels in its own z: it takes no part in the momentum.
+void BlockDescent::add_uphill(std::size_t block, Progress& total) const {
+    if (block == 0) return;
+    for (const auto& partial : blocks_[block].progress) total.uphill += partial.uphill.total();
+}
+
+bool BlockDescent::sweep_compactly(Watch& watch, int n_threads, Progress& total) {
+    const double ahead = last_beta_;
+    double* r = r_.data();
+    for (std::size_t l = 0; l < blocks_.size(); ++l) {
+        Block& block = blocks_[l];
+        double* q = block.q.data();
+        float* gain = block.gain.data();
+        const bool finished = forests_[l].sweep(
+            &block.memory, forests_.workspace(), n_threads, &watch, std::span(block.progress),
+            [=](std::size_t slot, std::size_t vertex) {
+                return r[vertex] + (q[slot] + ahead * double{gain[slot]});
+            },
+            [=, this](std::size_t slot, std::size_t vertex, double z, double v,
+                      PartialProgress& partial) {
+                const double q_old = q[slot], y = q_old + ahead * double{gain[slot]};
+                const auto change = static_cast<float>(z - v - q_old);
+                const double q_new = q_old + double{change};
+                partial.uphill.add(Pack<1>(weight(vertex) * (y - q_new) * double{change}));
+                gain[slot] = change;
+                q[slot] = q_new;
+                r[vertex] = z - q_new;
+            });
+        if (!finished) return false;
+        add_uphill(l, total);
+    }
+    last_beta_ = momentum_.beta();
     return true;
 }
 
@@ -91,10 +174,10 @@ bool BlockDescent::sweep_all(Watch& watch, int n_threads, Progress& total) {
     const double beta = momentum_.beta();
     double* r = r_.data();
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
-        auto& [qs, ys, memory, progress] = blocks_[l];
-        double *q = qs.data(), *y = ys.data();
+        Block& block = blocks_[l];
+        double *q = block.q.data(), *y = block.y.data();
         const bool finished = forests_[l].sweep(
-            &memory, forests_.workspace(), n_threads, &watch, std::span(progress),
+            &block.memory, forests_.workspace(), n_threads, &watch, std::span(block.progress),
             [=]<std::size_t n>(Neighbours<n>, std::size_t slot, std::size_t vertex) {
                 return Pack<n>::load(r + vertex) + Pack<n>::load(y + slot);
             },
@@ -108,18 +191,16 @@ bool BlockDescent::sweep_all(Watch& watch, int n_threads, Progress& total) {
                 v.store(r + vertex);
             });
         if (!finished) return false;
-        // y of the first block cancels in its own z: it takes no part in the momentum.
-        if (l > 0)
-            for (const auto& partial : progress) total.uphill += partial.uphill.total();
+        add_uphill(l, total);
     }
     return true;
 }
 
 bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
-    auto& [qs, ys, memory, progress] = blocks_[1];
+    Block& block = blocks_[1];
     const double beta = momentum_.beta(), centre = momentum_.centre();
     const double* f = f_.data();
-    double *q = qs.data(), *y = ys.data(), *u = u_.data();
+    double *q = block.q.data(), *y = block.y.data(), *u = u_.data();
     const bool finished =
         forests_[0].sweep(
             &blocks_[0].memory, forests_.workspace(), n_threads, &watch,
@@ -130,7 +211,7 @@ bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
             [=]<std::size_t n>(Neighbours<n>, std::size_t, std::size_t vertex, Pack<n>, Pack<n> v,
                                PartialProgress&) { v.store(u + vertex); }) &&
         forests_[1].sweep(
-            &memory, forests_.workspace(), n_threads, &watch, std::span(progress),
+            &block.memory, forests_.workspace(), n_threads, &watch, std::span(block.progress),
             [=]<std::size_t n>(Neighbours<n>, std::size_t, std::size_t vertex) {
                 return Pack<n>::load(u + vertex) + Pack<n>::load(y + vertex);
             },
@@ -144,7 +225,7 @@ bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
                 q_new.store(q + vertex);
                 v.store(u + vertex);
             });
-    for (const auto& partial : progress) {
+    for (const auto& partial : block.progress) {
         total.uphill += partial.uphill.total();
         total.energy += partial.energy.total();
     }
@@ -158,34 +239,47 @@ void BlockDescent::extrapolate(int n_threads, Progress& total) {
     const auto extrapolate_part = [&](int task, int) {
         const auto from = static_cast<std::size_t>(task) * vertices_per_task;
         const auto to = std::min(from + vertices_per_task, u_.size());
-        double energy = 0.0;
+        double energy = 0.0, movement = 0.0;
         for (auto i = from; i < to; ++i) {
-            const double u = r_[i], centred = u - centre;
+            const double u = r_[i], centred = u - centre, change = u - u_[i];
             energy += weight(i) * centred * centred;
-            r_[i] = u + beta * (u - u_[i]);
+            movement += weight(i) * change * change;
+            r_[i] = u + beta * change;
             u_[i] = u;
         }
-        partial_energy_[static_cast<std::size_t>(task)] = 0.5 * energy;
+        partial_progress_[static_cast<std::size_t>(task)] = {0.0, 0.5 * energy, 0.5 * movement};
     };
-    parallel_for(static_cast<int>(partial_energy_.size()), n_threads, std::cref(extrapolate_part));
-    for (const double energy : partial_energy_) total.energy += energy;
+    parallel_for(static_cast<int>(partial_progress_.size()), n_threads,
+                 std::cref(extrapolate_part));
+    for (const Progress& partial : partial_progress_) {
+        total.energy += partial.energy;
+        total.movement += partial.movement;
+    }
 }
 
 // y = q.
 void BlockDescent::forget_momentum(int n_threads) {
-    for (std::size_t l = eliminates_first_ ? 1 : 0; l < blocks_.size(); ++l) {
-        auto& [q, y, memory, progress] = blocks_[l];
-        forests_[l].for_each_slot(n_threads,
-                                  [&](std::size_t slot, std::size_t) { y[slot] = q[slot]; });
+    if (is_resting_) return;
+    last_beta_ = 0.0;
+    for (std::size_t l = 0; l < blocks_.size(); ++l) {
+        Block& block = blocks_[l];
+        if (!block.y.empty())
+            forests_[l].for_each_slot(
+                n_threads, [&](std::size_t slot, std::size_t) { block.y[slot] = block.q[slot]; });
     }
-    if (!eliminates_first_) std::copy(u_.begin(), u_.end(), r_.begin());
+    if (!eliminates_first()) std::copy(u_.begin(), u_.end(), r_.begin());
 }
 
-void BlockDescent::dual(std::span<double> p, int n_threads) {
+template <class Real>
+void BlockDescent::recover(std::span<Real> p, int n_threads) {
     settle();
     std::vector<double> q;
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
-        if (eliminates_first_ && l == 0) {  // what the other block leaves
+        if (forests_[l].recovery_keeps_q()) {
+            forests_[l].recover(blocks_[l].q, p, n_threads);
+            continue;
+        }
+        if (eliminates_first() && l == 0) {  // what the other block leaves
             q.resize(u_.size());
             for_shards(q.size(), n_threads, [&](std::size_t first, std::size_t last) {
                 for (auto i = first; i < last; ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];
@@ -200,10 +294,14 @@ void BlockDescent::dual(std::span<double> p, int n_threads) {
     }
 }
 
+void BlockDescent::dual(std::span<double> p, int n_threads) { recover(p, n_threads); }
+void BlockDescent::rounded_dual(std::span<Rounded> p, int n_threads) { recover(p, n_threads); }
+
 std::size_t BlockDescent::n_bytes() const {
     std::size_t total = (u_.size() + r_.size()) * sizeof(double);
     for (const auto& block : blocks_)
-        total += (block.q.size() + block.y.size()) * sizeof(double) + block.memory.n_bytes();
+        total += (block.q.size() + block.y.size()) * sizeof(double) +
+                 block.gain.size() * sizeof(float) + block.memory.n_bytes();
     return total;
 }
 

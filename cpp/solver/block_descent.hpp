@@ -18,15 +18,21 @@
 // On a grid with two axes the elimination is taken at its word: the first block starts from
 // z = f - y_2, so that q_1, y_1 and u's past need not be kept. That halves the memory traffic.
 //
+// On other graphs than grids slots are the memory that counts. Instead of y_l, what q_l gained in the
+// last iteration is kept there, in single precision. It is rounded before q_l takes it: q_l is
+// feasible to 8 digits of its last change, and u = f - C⁻¹ Σ q_l holds as well as ever.
+//
 // The file departs from the paper, whose PDHG updates all blocks at once from the same ū.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "parallel/watch.hpp"
 #include "solver/forests.hpp"
 #include "solver/momentum.hpp"
+#include "tv/rounded.hpp"
 
 namespace graphtv {
 
@@ -55,6 +61,10 @@ class BlockDescent {
 
     // p by edge, |p| ≤ 1.
     void dual(std::span<double> p, int n_threads = 1);
+    void rounded_dual(std::span<Rounded> p, int n_threads = 1);
+
+    // Gives back what only the next step needs, which begins without momentum then.
+    void rest();
 
     double momentum() const { return momentum_.beta(); }
     bool restarted() const { return momentum_.restarted(); }
@@ -62,40 +72,53 @@ class BlockDescent {
 
   private:
     struct Progress {
-        double uphill = 0.0;  // ⟨y - q, q - q of the last iteration⟩ in the metric C⁻¹
-        double energy = 0.0;  // ½ Σ c_i (u_i - centre)²
+        double uphill = 0.0;    // ⟨y - q, q - q of the last iteration⟩ in the metric C⁻¹
+        double energy = 0.0;    // ½ Σ c_i (u_i - centre)²
+        double movement = 0.0;  // ½ Σ c_i (u_i - u_i of the last iteration)²
     };
     struct PartialProgress {
         PackSum uphill, energy;
     };
-    // q and y are divided by c, in the units of u. The eliminated block has neither.
+    // q and y are divided by c, in the units of u. The eliminated block has neither. `gain` is q - q
+    // of the last iteration; a block has that or y.
     struct Block {
         std::vector<double> q, y;
+        std::vector<float> gain;
         ForestMemory memory;
         std::vector<PartialProgress> progress;
     };
+    enum class Scheme : std::uint8_t { pair, full, compact };
+    static Scheme scheme_of(const Forests& forests, std::span<const double> signal);
     double weight(std::size_t i) const { return c_.empty() ? 1.0 : c_[i]; }
     template <class Values>
     Values weights(std::size_t i) const {
         return c_.empty() ? Values(1.0) : Values::load(c_.data() + i);
     }
-    bool sweep_all(Watch& watch, int n_threads, Progress& total);
+    bool eliminates_first() const { return scheme_ == Scheme::pair; }
+    void wake();
     bool sweep_pair(Watch& watch, int n_threads, Progress& total);
+    bool sweep_all(Watch& watch, int n_threads, Progress& total);
+    bool sweep_compactly(Watch& watch, int n_threads, Progress& total);
+    void add_uphill(std::size_t block, Progress& total) const;
     void extrapolate(int n_threads, Progress& total);
     void forget_momentum(int n_threads);
     void recompute(int n_threads);
+    template <class Real>
+    void recover(std::span<Real> p, int n_threads);
     void settle() {
         if (torn_by_ > 0) recompute(torn_by_);
     }
 
     Forests& forests_;
     std::span<const double> f_, c_;
-    bool eliminates_first_;
+    Scheme scheme_;
     std::vector<double> u_;  // f - Σ q
-    std::vector<double> r_;  // f - Σ y, and during a sweep what is between; none if eliminated
+    std::vector<double> r_;  // f - Σ y, and during a sweep what is between; none of a pair
     std::vector<Block> blocks_;
-    std::vector<double> partial_energy_;
+    std::vector<Progress> partial_progress_;  // of passes over vertices
     Momentum momentum_;
+    double last_beta_ = 0.0;
+    bool is_resting_ = false;
     int torn_by_ = 0;  // the threads of a step that the watch ended: u does not belong to q
 };
 

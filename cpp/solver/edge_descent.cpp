@@ -99,11 +99,19 @@ bool EdgeDescent::sweep(Watch& watch, double& uphill) {
     return true;
 }
 
-void EdgeDescent::dual(std::span<double> p, int n_threads) const {
+template <class Put>
+void EdgeDescent::for_each_dual(int n_threads, const Put& put) const {
     for_shards(x_.size(), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t e = first; e < last; ++e)
-            p[e] = weights_[e] > 0.0 ? std::clamp(x_[e] / weights_[e], -1.0, 1.0) : 0.0;
+            put(e, weights_[e] > 0.0 ? std::clamp(x_[e] / weights_[e], -1.0, 1.0) : 0.0);
     });
+}
+
+void EdgeDescent::dual(std::span<double> p, int n_threads) const {
+    for_each_dual(n_threads, [=](std::size_t e, double value) { p[e] = value; });
+}
+void EdgeDescent::rounded_dual(std::span<Rounded> p, int n_threads) const {
+    for_each_dual(n_threads, [=](std::size_t e, double value) { p[e] = rounded(value); });
 }
 
 }  // namespace graphtv

@@ -15,6 +15,7 @@
 #include "graph/types.hpp"
 #include "parallel/watch.hpp"
 #include "solver/momentum.hpp"
+#include "tv/rounded.hpp"
 
 namespace graphtv {
 
@@ -42,6 +43,7 @@ class EdgeDescent {
 
     // p by edge, |p| ≤ 1.
     void dual(std::span<double> p, int n_threads = 1) const;
+    void rounded_dual(std::span<Rounded> p, int n_threads = 1) const;
 
     double momentum() const { return momentum_.beta(); }
     bool restarted() const { return momentum_.restarted(); }
@@ -50,6 +52,8 @@ class EdgeDescent {
     template <bool has_vertex_weights>
     bool sweep(Watch& watch, double& uphill);
     void recompute();
+    template <class Put>
+    void for_each_dual(int n_threads, const Put& put) const;
     void settle() {
         if (is_torn_) recompute();
     }

@@ -23,11 +23,14 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights, Watch& watch)
     : state_(FlowNetwork(graph, weights, watch)),
       u_(state_.n()),
-      largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {}
+      largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {
+    borders_.reserve(state_.n() + 1);  // what is not used is not touched
+}
 
 ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
                                     std::span<double> p, std::span<double> u, Watch& watch,
-                                    int n_threads, double allowance) {
+                                    int n_threads, double allowance,
+                                    std::span<const Rounded> start) {
     stats_ = {};
     const VertexLoss loss(term, channel, state_.network);
     FlowTask task{state_, loss, u_, allowance};
@@ -38,7 +41,7 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
 
     Pulse pulse(&watch, stop);  // of the passes over all, whose work is not counted
 
-    if (!load(task, p, watch)) return End::expired;
+    if (!load(task, p, start, watch)) return End::expired;
     if (!guess_cuts(task, pulse)) {
         state_.network.hand_back_start(n_threads);
         hand_over(p, n_threads);
@@ -85,7 +88,8 @@ void ExactFinish::hand_over(std::span<double> x, int n_threads) const {
     });
 }
 
-bool ExactFinish::load(FlowTask& task, std::span<double> p, Watch& watch) {
+bool ExactFinish::load(FlowTask& task, std::span<double> p, std::span<const Rounded> start,
+                       Watch& watch) {
     // No flow exceeds the sum of what the vertices can send: a larger weight is as good as that.
     const Interval range = task.loss.domain();
     double bound = 0.0;
@@ -100,13 +104,19 @@ bool ExactFinish::load(FlowTask& task, std::span<double> p, Watch& watch) {
     if (!(bound < infinity)) bound = std::numeric_limits<double>::max();
     // p as flows, in place.
     std::size_t n_flows = 0;
+    if (start.empty()) {
+        start_.resize(p.size());
+        start = start_;
+    }
+    const bool is_lent = start.data() != start_.data();
     const bool taken = for_watched(
                            p.size(), [&] { return watch.expired(); },
                            [&](std::size_t e) {
+                               if (!is_lent) start_[e] = rounded(p[e]);
                                p[e] *= state_.network.weight(e);
                                ++n_flows;
                            }) &&
-                       state_.network.take(p, bound, state_.excess, watch);
+                       state_.network.take(p, start, bound, state_.excess, watch);
     if (!taken) {
         hand_over(p.first(n_flows), 1);
         return false;
@@ -316,8 +326,8 @@ bool ExactFinish::settle(FlowTask& task, Pulse& pulse) {
 }
 
 std::size_t ExactFinish::n_bytes() const {
-    return state_.n_bytes() + u_.capacity() * sizeof(double) + dirty_.capacity() * sizeof(Vertex) +
-           borders_.capacity() * sizeof(Vertex);
+    return state_.n_bytes() + u_.capacity() * sizeof(double) + start_.capacity() * sizeof(Rounded) +
+           dirty_.capacity() * sizeof(Vertex) + borders_.capacity() * sizeof(Vertex);
 }
 
 }  // namespace graphtv

@@ -52,13 +52,14 @@ class ExactFinish {
     ExactFinish(const EdgeList& graph, std::span<const double> weights, Watch& watch);
 
     // p by edge, |p| ≤ 1: the start on entry, the answer on return; its memory holds the flow in
-    // between. u by vertex on return. Ended early, both are left as they were, but for the digits
-    // of p beyond the fourth.
+    // between. u by vertex on return. Ended early, u is left as it was, and p is the start rounded,
+    // which the caller may have at hand, and lend.
     // `allowance` limits the work spent on a component, in arcs looked at per vertex (its own, and a
     // quarter of all for small ones): when it is exhausted, the start was too far away.
     End solve(const SmoothTerm& term, std::size_t channel, std::span<double> p, std::span<double> u,
               Watch& watch, int n_threads,
-              double allowance = std::numeric_limits<double>::infinity());
+              double allowance = std::numeric_limits<double>::infinity(),
+              std::span<const Rounded> start = {});
 
     int most_guesses = 60;  // rounds before the guessed cuts are given up
 
@@ -72,7 +73,7 @@ class ExactFinish {
     Component component(std::size_t i) const {
         return {static_cast<std::size_t>(borders_[i]), static_cast<std::size_t>(borders_[i + 1])};
     }
-    bool load(FlowTask& task, std::span<double> p, Watch& watch);
+    bool load(FlowTask& task, std::span<double> p, std::span<const Rounded> start, Watch& watch);
     bool guess_cuts(FlowTask& task, Pulse& pulse);
     bool is_dirty() const { return all_dirty_ || !dirty_.empty(); }
     void mark_all();
@@ -90,6 +91,7 @@ class ExactFinish {
 
     FlowState state_;
     std::vector<double> u_;        // by vertex of the network
+    std::vector<Rounded> start_;   // by edge, unless it is lent
     std::vector<Vertex> dirty_;    // vertices of components to be solved,
     bool all_dirty_ = false;       // or all of them
     std::vector<Vertex> borders_;  // of those components in FlowState::order

@@ -26,10 +26,7 @@ bool is_scattered(const EdgeList& graph) {
 }  // namespace
 
 FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch)
-    : weights_(weights),
-      first_(at(graph.n_vertices) + 1),
-      out_(2 * graph.edges.size()),
-      memory_(graph.edges.size()) {
+    : weights_(weights), first_(at(graph.n_vertices) + 1), out_(2 * graph.edges.size()) {
     build(graph, {}, watch);
     if (!is_scattered(graph)) return;
     const Vertex n = graph.n_vertices;
@@ -79,15 +76,16 @@ void FlowNetwork::open_all() {
     for (std::size_t e = 0; e < x_.size(); ++e) x_[e] = opened(e);
 }
 
-bool FlowNetwork::take(std::span<double> x, double bound, std::span<double> outflow, Watch& watch) {
+bool FlowNetwork::take(std::span<double> x, std::span<const Rounded> start, double bound,
+                       std::span<double> outflow, Watch& watch) {
     x_ = x;
+    start_ = start;
     bound_ = bound;
     const auto ends = [&] { return watch.expired(); };
     const bool taken = for_watched(x.size(), ends,
                                    [&](std::size_t e) {
                                        const double w = std::min(weights_[e], bound);
                                        x[e] = std::clamp(x[e], -w, w);
-                                       memory_[e] = remembered(w > 0.0 ? x[e] / w : 0.0);
                                    }) &&
                        for_watched(outflow.size(), ends, [&](std::size_t v) {
                            double sum = 0.0;
@@ -144,7 +142,7 @@ void FlowNetwork::calm(Vertex v) {
 
 std::size_t FlowNetwork::n_bytes() const {
     return first_.size() * sizeof(first_[0]) + out_.size() * sizeof(OutArc) +
-           memory_.size() * sizeof(Memory) + original_.size() * sizeof(Vertex);
+           original_.size() * sizeof(Vertex);
 }
 
 }  // namespace graphtv

@@ -1,7 +1,7 @@
 // The graph as a flow network. The flow along edge e from tail to head is x = ω p, and an arc can
 // still carry ω - x one way and ω + x the other. Only x is kept, in the caller's own array: the
 // weights are the caller's too, and a vertex knows its neighbours by name and edge. That is 2 doubles
-// per edge beside x.
+// per edge beside x, and the quarter of one that the start takes.
 //
 // A cut edge is saturated from its high to its low side and closed both ways until it is opened
 // again. Its x is then not a number, with the sign of the flow, so that no test
@@ -18,6 +18,7 @@
 
 #include "graph/types.hpp"
 #include "parallel/watch.hpp"
+#include "tv/rounded.hpp"
 
 namespace graphtv {
 
@@ -87,9 +88,11 @@ class FlowNetwork {
     void calm(Vertex v);
 
     // Takes over the flow x by edge, whose memory is used until it is handed back, clipped to
-    // |x| ≤ min(ω, bound), and remembers it, to some digits; every edge is open. `outflow` by vertex
-    // of the network is filled with Kᵀp. False if the watch expired: x is handed back then.
-    bool take(std::span<double> x, double bound, std::span<double> outflow, Watch& watch);
+    // |x| ≤ min(ω, bound); every edge is open. `start` is x/ω to some digits, borrowed as long; without
+    // it there is no way back. `outflow` by vertex of the network is filled with Kᵀp. False if the
+    // watch expired: x is handed back then.
+    bool take(std::span<double> x, std::span<const Rounded> start, double bound,
+              std::span<double> outflow, Watch& watch);
     // Gives x back: what it has become, exactly ±ω on cut edges of weight ω ≤ bound, or what was
     // remembered.
     void hand_back(int n_threads);
@@ -106,20 +109,8 @@ class FlowNetwork {
     std::size_t n_bytes() const;
 
   private:
-    // x/ω at the start in 16 bits: ±1 comes back as it was.
-    using Memory = std::int16_t;
-    static constexpr Memory saturated = 32767;
-    static Memory remembered(double p) {
-        constexpr double nearly = 1.0 - 1e-6;  // as good as saturated
-        if (std::abs(p) < nearly) return static_cast<Memory>(std::lrint(p * (saturated - 1)));
-        return p > 0.0 ? saturated : static_cast<Memory>(-saturated);
-    }
-    static double recalled(Memory p) {
-        if (p == saturated || p == -saturated) return p > 0 ? 1.0 : -1.0;
-        return static_cast<double>(p) / (saturated - 1);
-    }
     double recalled(std::size_t e) const {
-        return std::min(weights_[e], bound_) * recalled(memory_[e]);
+        return std::min(weights_[e], bound_) * value_of(start_[e]);
     }
     double opened(std::size_t e) const {
         const double x = x_[e];
@@ -137,11 +128,11 @@ class FlowNetwork {
     void give_back(int n_threads, const Value& value);
 
     std::span<const double> weights_;  // the caller's, and so is
-    std::span<double> x_;              // the memory of x
+    std::span<double> x_;              // the memory of x, and
+    std::span<const Rounded> start_;
     double bound_ = std::numeric_limits<double>::infinity();
     std::vector<std::uint32_t> first_;  // by vertex
     std::vector<OutArc> out_;           // by vertex
-    std::vector<Memory> memory_;        // by edge: the start
     std::vector<Vertex> original_;      // empty: the caller's numbers
 };
 

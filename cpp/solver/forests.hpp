@@ -15,7 +15,7 @@ namespace graphtv {
 class Forests {
   public:
     // labels: the forest of each edge, 0 … n_forests - 1. delta, vertex_weights: as of ForestBlock.
-    // Looks at the watch that the caller is under.
+    // The weights must outlive the object. Looks at the watch that the caller is under.
     Forests(const EdgeList& graph, std::span<const double> weights,
             std::span<const std::int32_t> labels, std::int32_t n_forests, double delta = 0.0,
             std::span<const double> vertex_weights = {});
@@ -25,6 +25,7 @@ class Forests {
     std::size_t n_vertices() const { return n_vertices_; }
     std::size_t n_edges() const { return n_edges_; }
     bool is_linear() const;
+    double largest_weight() const { return largest_weight_; }
     void set_delta(double delta);
 
     ForestWorkspace& workspace() { return workspace_; }
@@ -32,6 +33,7 @@ class Forests {
 
   private:
     std::size_t n_vertices_, n_edges_;
+    double largest_weight_ = 0.0;
     std::vector<ForestBlock> blocks_;
     ForestWorkspace workspace_;
 };

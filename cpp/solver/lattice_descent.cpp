@@ -102,6 +102,14 @@ void LatticeDescent::dual(std::span<double> p, int n_threads) const {
     });
 }
 
+void LatticeDescent::rounded_dual(std::span<Rounded> p, int n_threads) const {
+    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for_each_edge(first, last, [&](std::size_t e, std::size_t axis, std::size_t lower) {
+            p[e] = rounded(ratio(e, axis, lower));
+        });
+    });
+}
+
 // p of an edge.
 double LatticeDescent::ratio(std::size_t e, std::size_t axis, std::size_t lower) const {
     const double capacity = lattice_.axes()[axis].capacity[lower];

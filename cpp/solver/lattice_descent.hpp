@@ -10,6 +10,7 @@
 #include "graph/types.hpp"
 #include "parallel/watch.hpp"
 #include "solver/lattice.hpp"
+#include "tv/rounded.hpp"
 
 namespace graphtv {
 
@@ -41,6 +42,7 @@ class LatticeDescent {
 
     // p by edge, |p| ≤ 1.
     void dual(std::span<double> p, int n_threads = 1) const;
+    void rounded_dual(std::span<Rounded> p, int n_threads = 1) const;
 
     // The objectives of both, to single precision.
     double primal_value() { return unit_ * range_ * lattice_.primal_value(1); }

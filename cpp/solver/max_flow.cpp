@@ -14,7 +14,7 @@ bool max_flow(const EdgeList& graph, std::span<const double> weights, std::span<
     FlowNetwork& network = state.network;
     const auto original = [&](Vertex v) { return static_cast<std::size_t>(network.original(v)); };
     const double no_bound = std::numeric_limits<double>::max();
-    if (!network.take(x, no_bound, state.excess, watch)) return false;
+    if (!network.take(x, {}, no_bound, state.excess, watch)) return false;
     const Vertex n = network.n_vertices();
     for (Vertex v = 0; v < n; ++v) state.e(v) = excess[original(v)];
 

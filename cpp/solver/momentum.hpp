@@ -32,10 +32,10 @@ class Momentum {
     }
 
     // At its end: whether to go on without momentum. `uphill` is ⟨y - q, q - q of the last
-    // iteration⟩.
-    bool restarts(double uphill, double energy) {
+    // iteration⟩, `slack` what may be known of the energy's errors.
+    bool restarts(double uphill, double energy, double slack = 0.0) {
         constexpr double rounding = 1e-14;
-        restarted_ = uphill > 0.0 || energy > energy_ * (1.0 + rounding);
+        restarted_ = uphill > 0.0 || energy - slack > energy_ * (1.0 + rounding);
         if (restarted_) t_ = 1.0;
         energy_ = energy;
         return restarted_;

@@ -10,44 +10,31 @@
 namespace graphtv {
 
 namespace {
+
 constexpr std::size_t few_edges = 1 << 16;  // not worth two threads
-}
 
-double penalty_value(const EdgeList& graph, std::span<const double> weights, double delta,
-                     std::span<const double> u, int n_threads) {
-    const auto n = static_cast<std::size_t>(graph.n_vertices);
-    CompensatedSum total;
-    for (std::size_t first = 0; first < u.size(); first += n) {
-        const double* channel = u.data() + first;
-        total.add(sum_of(graph.edges.size(), n_threads, [&](std::size_t e) {
-            const auto [tail, head] = graph.edges[e];
-            const double x = std::abs(weights[e] * (channel[tail] - channel[head]));
-            return x < delta ? 0.5 * x * (x / delta) : x - 0.5 * delta;
-        }));
-    }
-    return total.value();
-}
-
-double penalty_conjugate(double delta, std::span<const double> p, int n_threads) {
+template <class Real>
+double conjugate_of(double delta, std::span<const Real> p, int n_threads) {
     const double infinite = std::numeric_limits<double>::infinity();
     return sum_of(p.size(), n_threads,
-                  [&](std::size_t e) {
-                      return std::abs(p[e]) <= 1.0 ? 0.5 * delta * p[e] * p[e] : infinite;
+                  [&](std::size_t i) {
+                      const double value = value_of(p[i]);
+                      return std::abs(value) <= 1.0 ? 0.5 * delta * value * value : infinite;
                   })
         .value();
 }
 
-void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const double> p,
-             double scale, std::span<double> out, int n_threads) {
+template <class Real>
+void apply_adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Real> p,
+                   double scale, std::span<double> out, int n_threads) {
     const auto n = static_cast<std::size_t>(graph.n_vertices);
     const std::size_t m = graph.edges.size();
     const int n_channels = n > 0 ? static_cast<int>(out.size() / n) : 0;
-    const auto gather = [&](const double* flows, std::size_t first, std::size_t last,
-                            double* sums) {
+    const auto gather = [&](const Real* flows, std::size_t first, std::size_t last, double* sums) {
         std::fill_n(sums, n, 0.0);
         for_watched(last - first, [&](std::size_t i) {
             const std::size_t e = first + i;
-            const double flow = scale * weights[e] * flows[e];
+            const double flow = scale * weights[e] * value_of(flows[e]);
             sums[graph.edges[e].tail] += flow;
             sums[graph.edges[e].head] -= flow;
         });
@@ -67,6 +54,45 @@ void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<c
     for_shards(n, n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) out[i] += others[i];
     });
+}
+
+}  // namespace
+
+double penalty_value(const EdgeList& graph, std::span<const double> weights, double delta,
+                     std::span<const double> u, int n_threads) {
+    const auto n = static_cast<std::size_t>(graph.n_vertices);
+    CompensatedSum total;
+    for (std::size_t first = 0; first < u.size(); first += n) {
+        const double* channel = u.data() + first;
+        total.add(sum_of(graph.edges.size(), n_threads, [&](std::size_t e) {
+            const auto [tail, head] = graph.edges[e];
+            const double x = std::abs(weights[e] * (channel[tail] - channel[head]));
+            return x < delta ? 0.5 * x * (x / delta) : x - 0.5 * delta;
+        }));
+    }
+    return total.value();
+}
+
+double penalty_conjugate(double delta, std::span<const double> p, int n_threads) {
+    return conjugate_of(delta, p, n_threads);
+}
+double penalty_conjugate(double delta, std::span<const Rounded> p, int n_threads) {
+    return conjugate_of(delta, p, n_threads);
+}
+
+void round_dual(std::span<const double> p, std::span<Rounded> out, int n_threads) {
+    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) out[i] = rounded(p[i]);
+    });
+}
+
+void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const double> p,
+             double scale, std::span<double> out, int n_threads) {
+    apply_adjoint(graph, weights, p, scale, out, n_threads);
+}
+void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Rounded> p,
+             double scale, std::span<double> out, int n_threads) {
+    apply_adjoint(graph, weights, p, scale, out, n_threads);
 }
 
 }  // namespace graphtv

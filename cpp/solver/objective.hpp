@@ -10,6 +10,7 @@
 #include <span>
 
 #include "graph/types.hpp"
+#include "tv/rounded.hpp"
 
 namespace graphtv {
 
@@ -17,11 +18,17 @@ namespace graphtv {
 double penalty_value(const EdgeList& graph, std::span<const double> weights, double delta,
                      std::span<const double> u, int n_threads);
 
-// F*(p); infinite also if some p is not a number.
+// F*(p); infinite also if some p is not a number. Dual points may be rounded.
 double penalty_conjugate(double delta, std::span<const double> p, int n_threads);
+double penalty_conjugate(double delta, std::span<const Rounded> p, int n_threads);
+
+// |p| ≤ 1 in a quarter of the memory.
+void round_dual(std::span<const double> p, std::span<Rounded> out, int n_threads);
 
 // out = scale · Kᵀp. Threads share the channels; the edges of a single one are summed in two halves.
 void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const double> p,
+             double scale, std::span<double> out, int n_threads);
+void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Rounded> p,
              double scale, std::span<double> out, int n_threads);
 
 }  // namespace graphtv

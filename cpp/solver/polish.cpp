@@ -10,20 +10,22 @@ std::size_t index(Vertex v) { return static_cast<std::size_t>(v); }
 
 }  // namespace
 
-bool Polish::run(std::span<const double> p, double slack, std::span<double> u, Watch& watch) {
+template <class Real>
+bool Polish::run(std::span<const Real> p, double slack, std::span<double> u, Watch& watch) {
     const std::size_t n = term_.n_vertices(), m = graph_.edges.size();
     for (std::size_t c = 0; c < term_.n_channels(); ++c)
         if (!run_channel(c, p.subspan(c * m, m), slack, u.subspan(c * n, n), watch)) return false;
     return true;
 }
 
-bool Polish::run_channel(std::size_t channel, std::span<const double> p, double slack,
+template <class Real>
+bool Polish::run_channel(std::size_t channel, std::span<const Real> p, double slack,
                          std::span<double> u, Watch& watch) {
     const auto ends = [&] { return watch.expired(); };
     UnionFind sets(graph_.n_vertices);
     is_cut_.assign(p.size(), false);
     const bool fused = for_watched(p.size(), ends, [&](std::size_t e) {
-        if (std::abs(p[e]) < 1.0 - slack)
+        if (std::abs(value_of(p[e])) < 1.0 - slack)
             sets.unite(graph_.edges[e].tail, graph_.edges[e].head);
         else
             is_cut_[e] = true;
@@ -43,7 +45,7 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
                     is_cut_[e] = false;
                     return;
                 }
-                const double flow = std::copysign(weights_[e], p[e]);
+                const double flow = std::copysign(weights_[e], value_of(p[e]));
                 slope_[a] += flow;
                 slope_[b] -= flow;
             }))
@@ -61,7 +63,7 @@ bool Polish::run_channel(std::size_t channel, std::span<const double> p, double 
                 const auto [tail, head] = graph_.edges[e];
                 const double rise =
                     value_[index(label_[index(tail)])] - value_[index(label_[index(head)])];
-                if (rise * p[e] < 0.0) flipped = sets.unite(tail, head) || flipped;
+                if (rise * value_of(p[e]) < 0.0) flipped = sets.unite(tail, head) || flipped;
             }))
             return false;
         if (!flipped) break;
@@ -97,5 +99,8 @@ bool Polish::gather_components(UnionFind& sets, Watch& watch) {
     begin_[0] = 0;
     return true;
 }
+
+template bool Polish::run(std::span<const double>, double, std::span<double>, Watch&);
+template bool Polish::run(std::span<const Rounded>, double, std::span<double>, Watch&);
 
 }  // namespace graphtv

@@ -15,6 +15,7 @@
 #include "graph/union_find.hpp"
 #include "parallel/watch.hpp"
 #include "terms/data_term.hpp"
+#include "tv/rounded.hpp"
 
 namespace graphtv {
 
@@ -24,14 +25,16 @@ class Polish {
     Polish(const SeparableTerm& term, const EdgeList& graph, std::span<const double> weights)
         : term_(term), graph_(graph), weights_(weights) {}
 
-    // u by vertex and channel from p by edge and channel. False if the watch expired: u is then of
-    // no use.
-    bool run(std::span<const double> p, double slack, std::span<double> u, Watch& watch);
+    // u by vertex and channel from p by edge and channel, which may be rounded. False if the watch
+    // expired: u is then of no use.
+    template <class Real>
+    bool run(std::span<const Real> p, double slack, std::span<double> u, Watch& watch);
 
     static constexpr int max_rounds = 8;
 
   private:
-    bool run_channel(std::size_t channel, std::span<const double> p, double slack,
+    template <class Real>
+    bool run_channel(std::size_t channel, std::span<const Real> p, double slack,
                      std::span<double> u, Watch& watch);
     bool gather_components(UnionFind& sets, Watch& watch);
 
@@ -44,5 +47,8 @@ class Polish {
     std::vector<bool> is_cut_;      // by edge: whether it joins two components
     std::vector<double> slope_, value_;
 };
+
+extern template bool Polish::run(std::span<const double>, double, std::span<double>, Watch&);
+extern template bool Polish::run(std::span<const Rounded>, double, std::span<double>, Watch&);
 
 }  // namespace graphtv

@@ -67,12 +67,14 @@ void polish_ends(const SeparableTerm& term, const char* name, Random& random) {
     for (double& x : p) x = Interval{-1.0, 1.0}.clip(x);
     Watch watch;
     Polish polish(term, graph, w);
-    check(polish.run(p, 1e-9, u, watch), name);
+    check(polish.run(std::span<const double>(p), 1e-9, u, watch), name);
     check(std::isfinite(penalty_value(graph, w, 0.0, u, 2)), name);
     adjoint(graph, w, p, -1.0, pull, 2);
     check(std::isfinite(term.conjugate(pull, 2)), name);
     p.assign(n_duals, 0.0);
-    check(polish.run(p, 1e-9, u, watch) && penalty_value(graph, w, 0.0, u, 1) == 0.0, name);
+    check(polish.run(std::span<const double>(p), 1e-9, u, watch) &&
+              penalty_value(graph, w, 0.0, u, 1) == 0.0,
+          name);
     check(std::isinf(penalty_conjugate(0.0, Values{0.0, 1.5}, 1)), name);
 }
 

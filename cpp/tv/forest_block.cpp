@@ -27,7 +27,7 @@ Layout lay_out(const EdgeList& forest, std::span<const double> edge_weights, boo
     if (!is_renumbered)
         if (auto lattice = LatticeForest::recognize(forest, edge_weights))
             return *std::move(lattice);
-    if (has_paths_only(forest)) return ChainForest(forest, edge_weights);
+    if (has_paths_only(forest)) return ChainForest(forest);
     return RootedForest(forest, edge_weights);
 }
 
@@ -67,7 +67,9 @@ void ForestWorkspace::reserve(const ForestBlock& forest, int n_workers) {
         if (forest.is_linear()) {
             worker.z.reserve(forest.largest_bundle_);
             worker.u.reserve(forest.largest_bundle_);
-            if (!forest.has_one_weight())
+            if (!forest.is_lattice())
+                worker.weights.reserve(forest.largest_bundle_);
+            else if (!forest.has_one_weight())
                 worker.weights.reserve(chain_lanes * forest.longest_panel_);
             worker.chain.reserve(forest.longest_lane_, 1);
             worker.chain.reserve(forest.longest_panel_, chain_lanes);
@@ -89,7 +91,7 @@ std::size_t ForestWorkspace::n_bytes() const {
 
 ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_weights, double delta,
                          std::span<const double> vertex_weights,
-                         std::span<const Vertex> vertex_numbers)
+                         std::span<const Vertex> vertex_numbers, bool looks_weights_up)
     : delta_(delta),
       layout_(lay_out(forest, edge_weights, delta == 0.0 && vertex_weights.empty(),
                       !vertex_numbers.empty())) {
@@ -99,6 +101,12 @@ ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_we
         largest_tree_ = std::max(largest_tree_, at(begin[t + 1] - begin[t]));
     n_slots_ = at(is_lattice() ? forest.n_vertices : begin.back());
     if (auto* chains = std::get_if<ChainForest>(&layout_)) {
+        edge_weights_ = edge_weights;
+        if (!looks_weights_up) {
+            weight_.reserve(chains->edge.size());
+            for (const EdgeIndex e : chains->edge)
+                weight_.push_back(look_up(e, edge_weights.data()));
+        }
         if (!vertex_numbers.empty())
             for (Vertex& v : chains->vertex) v = vertex_numbers[at(v)];
     } else if (auto* trees = std::get_if<RootedForest>(&layout_)) {
@@ -108,17 +116,19 @@ ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_we
             for (const Vertex v : trees->vertex) vertex_weights_.push_back(vertex_weights[at(v)]);
     }
     Watched::look();
-    if (is_linear()) {
+    if (is_lattice()) {
         largest_weight_.reserve(at(n_trees));
         for (Vertex c = 0; c < n_trees; ++c)
-            largest_weight_.push_back(std::ranges::max(weights_of(c)));
+            largest_weight_.push_back(std::ranges::max(lattice_weights(c)));
+        make_bundles();
     }
-    if (is_lattice()) make_bundles();
     make_shards();
     if (is_linear() && !is_lattice()) make_strips();
 }
 
-void ForestBlock::rename_edges(std::span<const EdgeIndex> numbers) {
+void ForestBlock::rename_edges(std::span<const EdgeIndex> numbers,
+                               std::span<const double> weights) {
+    if (!edge_weights_.empty()) edge_weights_ = weights;
     std::visit(
         [&](auto& layout) {
             for (EdgeIndex& e : layout.edge)
@@ -198,10 +208,9 @@ void ForestBlock::make_strips() {
 
 // What is beyond the end of a lane are chains of one vertex.
 void ForestBlock::mark_ends(const Strip& strip, std::int8_t* jumps) const {
-    const auto& weight = std::get<ChainForest>(layout_).weight;
     std::fill_n(jumps, strip.lanes * strip.length, std::int8_t{1});
     visit_strip(strip, strip.lanes,
-                [&](std::size_t place, std::size_t i) { jumps[place] = weight[i] == 0.0; });
+                [&](std::size_t place, std::size_t i) { jumps[place] = weight_at(i) == 0.0; });
 }
 
 void ForestBlock::make_shards() {
@@ -218,18 +227,21 @@ void ForestBlock::make_shards() {
     }
 }
 
-std::span<const double> ForestBlock::weights_of(Vertex chain) const {
+std::span<const double> ForestBlock::lattice_weights(Vertex chain) const {
     const auto begin = at(tree_begin()[at(chain)]);
     const auto n_edges = at(tree_begin()[at(chain) + 1]) - begin - 1;
-    if (const auto* chains = std::get_if<ChainForest>(&layout_))
-        return {chains->weight.data() + begin, n_edges};
     const auto& weight = std::get<LatticeForest>(layout_).weight;
     if (weight.size() == 1) return weight;
     return {weight.data() + begin, n_edges};
 }
 
-ChainWeights ForestBlock::chain_weights(Vertex chain) const {
-    return {weights_of(chain), largest_weight_[at(chain)]};
+ChainWeights ForestBlock::chain_weights(Vertex chain, ForestWorkspace::Worker& worker) const {
+    if (is_lattice()) return {lattice_weights(chain), largest_weight_[at(chain)]};
+    const auto begin = at(tree_begin()[at(chain)]);
+    const auto n_edges = at(tree_begin()[at(chain) + 1]) - begin - 1;
+    if (!weight_.empty()) return ChainWeights::of({weight_.data() + begin, n_edges});
+    for (std::size_t k = 0; k < n_edges; ++k) worker.weights[k] = weight_at(begin + k);
+    return ChainWeights::of({worker.weights.data(), n_edges});
 }
 
 // The slots of a shard, of trees.
@@ -257,9 +269,9 @@ template <class Body>
 void ForestBlock::for_each_chain_edge(Shard chains_here, const Body& body) const {
     const auto begin = tree_begin();
     for (Vertex c = chains_here.first; c < chains_here.last; ++c) {
-        const ChainWeights weights = chain_weights(c);
         const auto first = at(begin[at(c)]), length = at(begin[at(c) + 1]) - first;
         if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) {
+            const ChainWeights weights{lattice_weights(c), largest_weight_[at(c)]};
             auto v = at(lattice->chain_start[at(c)]);
             for (std::size_t k = 0; k + 1 < length; ++k, v += at(lattice->stride))
                 body(k, v, v + at(lattice->stride), lattice->edge[v], weights[k],
@@ -267,7 +279,7 @@ void ForestBlock::for_each_chain_edge(Shard chains_here, const Body& body) const
         } else {
             const auto& chains = std::get<ChainForest>(layout_);
             for (std::size_t k = 0; k + 1 < length; ++k)
-                body(k, first + k, first + k + 1, chains.edge[first + k], weights[k],
+                body(k, first + k, first + k + 1, chains.edge[first + k], weight_at(first + k),
                      chains.is_tail[first + k]);
         }
     }
@@ -298,17 +310,24 @@ void ForestBlock::solve_bundle(const Bundle& bundle, std::int8_t* jumps, bool ha
 
 void ForestBlock::solve_strip(const Strip& strip, std::int8_t* jumps, bool has_solution,
                               ForestWorkspace::Worker& worker) const {
-    const auto& weight = std::get<ChainForest>(layout_).weight;
     double *z = worker.z.data(), *w = worker.weights.data();
     for (std::size_t l = 0; strip.lanes > 1 && l < strip.lanes; ++l)
         for (auto k = at(strip.begin[l + 1] - strip.begin[l]); k < strip.length; ++k)
             z[k * strip.lanes + l] = w[k * strip.lanes + l] = 0.0;
-    if (strip.lanes > 1)
+    const double* weight = weight_.empty() ? edge_weights_.data() : weight_.data();
+    const double* panel_weights = w;
+    if (weight_.empty()) {
+        const EdgeIndex* edge = std::get<ChainForest>(layout_).edge.data();
+        visit_strip(strip, strip.lanes,
+                    [=](std::size_t place, std::size_t i) { w[place] = look_up(edge[i], weight); });
+    } else if (strip.lanes > 1) {
         visit_strip(strip, strip.lanes,
                     [&](std::size_t place, std::size_t i) { w[place] = weight[i]; });
-    solve_panel({strip.length, z, strip.lanes == 1 ? weight.data() + strip.begin[0] : w, false,
-                 worker.u.data(), jumps},
-                strip.lanes, has_solution, worker.chain);
+    } else {
+        panel_weights = weight + strip.begin[0];
+    }
+    solve_panel({strip.length, z, panel_weights, false, worker.u.data(), jumps}, strip.lanes,
+                has_solution, worker.chain);
 }
 
 // Chain after chain in scratch memory.
@@ -317,8 +336,8 @@ void ForestBlock::solve_cold(Vertex first, Vertex last, ForestWorkspace::Worker&
     for (Vertex t = first; t < last; ++t) {
         const auto i = at(begin[at(t)] - begin[at(first)]);
         const auto length = at(begin[at(t) + 1] - begin[at(t)]);
-        tv_chain({worker.z.data() + i, length}, chain_weights(t), {worker.u.data() + i, length},
-                 worker.chain.cold());
+        tv_chain({worker.z.data() + i, length}, chain_weights(t, worker),
+                 {worker.u.data() + i, length}, worker.chain.cold());
     }
 }
 
@@ -358,7 +377,8 @@ void ForestBlock::adjoint(std::span<const double> p, std::span<double> q, int n_
     });
 }
 
-void ForestBlock::recover(std::span<double> q, std::span<double> p, int n_threads) const {
+template <class Put>
+void ForestBlock::recover_each(std::span<double> q, int n_threads, const Put& put) const {
     const auto dual = [](double flow, double weight, bool is_tail) {
         const double along = weight > 0.0 ? std::clamp(flow / weight, -1.0, 1.0) : 0.0;
         return is_tail ? along : -along;
@@ -376,7 +396,7 @@ void ForestBlock::recover(std::span<double> q, std::span<double> p, int n_thread
                 if (!joins(v)) return;
                 const double before = v >= step && joins(v - step) ? q[v - step] : 0.0;
                 q[v] = std::clamp(before + q[v], -weight, weight);
-                p[at(lattice->edge[v])] = dual(q[v], weight, lattice->is_tail[v]);
+                put(at(lattice->edge[v]), dual(q[v], weight, lattice->is_tail[v]));
             };
             for (Vertex b = shards_[at(shard)].first; b < shards_[at(shard)].last; ++b)
                 visit_bundle(bundles_[at(b)], bundles_[at(b)].lanes, visit);
@@ -385,7 +405,7 @@ void ForestBlock::recover(std::span<double> q, std::span<double> p, int n_thread
             for_each_chain_edge(trees_of(shard), [&](std::size_t k, std::size_t here, std::size_t,
                                                      EdgeIndex e, double weight, bool is_tail) {
                 flow = std::clamp((k == 0 ? 0.0 : flow) + q[here], -weight, weight);
-                p[at(e)] = dual(flow, weight, is_tail);
+                put(at(e), dual(flow, weight, is_tail));
             });
         } else {
             const auto& trees = std::get<RootedForest>(layout_);
@@ -394,10 +414,17 @@ void ForestBlock::recover(std::span<double> q, std::span<double> p, int n_thread
                 if (trees.parent[i] == RootedForest::no_parent) continue;
                 const double flow = std::clamp(q[i], -trees.weight[i], trees.weight[i]);
                 q[at(trees.parent[i])] += flow;
-                p[at(trees.edge[i])] = dual(flow, trees.weight[i], trees.is_tail[i]);
+                put(at(trees.edge[i]), dual(flow, trees.weight[i], trees.is_tail[i]));
             }
         }
     });
+}
+
+void ForestBlock::recover(std::span<double> q, std::span<double> p, int n_threads) const {
+    recover_each(q, n_threads, [=](std::size_t e, double value) { p[e] = value; });
+}
+void ForestBlock::recover(std::span<double> q, std::span<Rounded> p, int n_threads) const {
+    recover_each(q, n_threads, [=](std::size_t e, double value) { p[e] = rounded(value); });
 }
 
 void ForestBlock::refine(std::span<const double> f, std::span<double> u) const {
@@ -445,22 +472,21 @@ void ForestBlock::dual(std::span<const double> f, std::span<const double> u,
 }
 
 std::size_t ForestBlock::n_bytes() const {
-    std::size_t total = bytes(vertex_weights_) + bytes(largest_weight_) + bytes(bundles_) +
-                        bytes(strips_) + bytes(shards_);
+    std::size_t total = bytes(vertex_weights_) + bytes(weight_) + bytes(largest_weight_) +
+                        bytes(bundles_) + bytes(strips_) + bytes(shards_);
     if (const auto* chains = std::get_if<ChainForest>(&layout_)) {
-        total += bytes(chains->vertex) + bytes(chains->chain_begin);
+        total += bytes(chains->vertex) + bytes(chains->edge) + bytes(chains->is_tail) +
+                 bytes(chains->chain_begin);
     } else if (const auto* lattice = std::get_if<LatticeForest>(&layout_)) {
-        total += bytes(lattice->chain_start) + bytes(lattice->chain_begin);
+        total += bytes(lattice->weight) + bytes(lattice->edge) + bytes(lattice->is_tail) +
+                 bytes(lattice->chain_start) + bytes(lattice->chain_begin);
     } else {
         const auto& trees = std::get<RootedForest>(layout_);
-        total += bytes(trees.vertex) + bytes(trees.parent) + bytes(trees.n_children) +
+        total += bytes(trees.vertex) + bytes(trees.parent) + bytes(trees.weight) +
+                 bytes(trees.edge) + bytes(trees.is_tail) + bytes(trees.n_children) +
                  bytes(trees.entry) + bytes(trees.tree_begin);
     }
-    return total + std::visit(
-                       [](const auto& layout) {
-                           return bytes(layout.edge) + bytes(layout.weight) + bytes(layout.is_tail);
-                       },
-                       layout_);
+    return total;
 }
 
 }  // namespace graphtv

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -29,6 +30,7 @@
 #include "parallel/watch.hpp"
 #include "tv/huber.hpp"
 #include "tv/lanes.hpp"
+#include "tv/rounded.hpp"
 #include "tv/tree.hpp"
 #include "tv/warm_chains.hpp"
 
@@ -42,6 +44,7 @@ using Neighbours = std::integral_constant<std::size_t, n>;
 
 // Where the chains of one signal's last solution jump, from which the next one starts.
 struct ForestMemory {
+    ForestMemory() = default;
     explicit ForestMemory(const ForestBlock& forest);
     std::size_t n_bytes() const;
 
@@ -53,6 +56,7 @@ struct ForestMemory {
 class ForestWorkspace {
   public:
     void reserve(const ForestBlock& forest, int n_workers);
+    void release() { *this = {}; }
     std::size_t n_bytes() const;
 
   private:
@@ -72,12 +76,15 @@ class ForestBlock {
     // delta = 0: total variation; delta > 0: its Huber relaxation. Vertex weights c are positive, or
     // empty for ones. `vertex_numbers` says what the caller calls the vertices (empty: 0, 1, …); all
     // else that is indexed by vertex goes by these. Throws std::invalid_argument on a cycle.
+    // Chains have their weights side by side, or look them up, which is slower, but takes no memory:
+    // then the edge weights must outlive the object, unless it is told others by rename_edges.
     ForestBlock(const EdgeList& forest, std::span<const double> edge_weights, double delta = 0.0,
                 std::span<const double> vertex_weights = {},
-                std::span<const Vertex> vertex_numbers = {});
+                std::span<const Vertex> vertex_numbers = {}, bool looks_weights_up = false);
 
-    // Says what the caller calls the edges, if not 0, 1, … .
-    void rename_edges(std::span<const EdgeIndex> numbers);
+    // Says what the caller calls the edges, if not 0, 1, …, and their weights by these numbers, which
+    // must outlive the object.
+    void rename_edges(std::span<const EdgeIndex> numbers, std::span<const double> weights);
 
     std::size_t n_slots() const { return n_slots_; }
     int n_shards() const { return static_cast<int>(shards_.size()); }
@@ -110,8 +117,10 @@ class ForestBlock {
     void adjoint(std::span<const double> p, std::span<double> q, int n_threads) const;
 
     // The p in [-1, 1] with K_lᵀp_l = q, from leaves to root, by the caller's edge numbers. `q` is
-    // destroyed.
+    // destroyed, unless recovery is said to keep it.
+    bool recovery_keeps_q() const { return std::holds_alternative<ChainForest>(layout_); }
     void recover(std::span<double> q, std::span<double> p, int n_threads) const;
+    void recover(std::span<double> q, std::span<Rounded> p, int n_threads) const;
 
     // Recomputes the value of every piece of u = prox(f), by vertex, free of the rounding of long
     // message chains.
@@ -154,8 +163,21 @@ class ForestBlock {
         const auto* lattice = std::get_if<LatticeForest>(&layout_);
         return lattice != nullptr && lattice->weight.size() == 1;
     }
-    std::span<const double> weights_of(Vertex chain) const;
-    ChainWeights chain_weights(Vertex chain) const;
+    // Of the edge to the next position of a chain, 0 at its end.
+    double weight_at(std::size_t position) const {
+        return weight_.empty()
+                   ? look_up(std::get<ChainForest>(layout_).edge[position], edge_weights_.data())
+                   : weight_[position];
+    }
+    // Without a branch, which would often be mispredicted.
+    static double look_up(EdgeIndex e, const double* weights) {
+        const auto bits = std::bit_cast<std::uint64_t>(weights[std::max(e, 0)]);
+        const auto mask = static_cast<std::uint64_t>(-static_cast<std::int64_t>(e >= 0));
+        return std::bit_cast<double>(bits & mask);
+    }
+    std::span<const double> lattice_weights(Vertex chain) const;
+    // In the worker's memory, unless they lie side by side anyway.
+    ChainWeights chain_weights(Vertex chain, ForestWorkspace::Worker& worker) const;
     // The trees, or chains, of a shard, by number.
     Shard trees_of(int shard) const;
     std::pair<std::size_t, std::size_t> slots_of(int shard) const;
@@ -164,6 +186,9 @@ class ForestBlock {
     void for_each_shard(int n_threads, const Body& body) const;
     template <class Body>
     void for_each_chain_edge(Shard chains, const Body& body) const;
+    // put(edge, p) for every edge.
+    template <class Put>
+    void recover_each(std::span<double> q, int n_threads, const Put& put) const;
     void solve_bundle(const Bundle& bundle, std::int8_t* jumps, bool has_solution,
                       ForestWorkspace::Worker& worker) const;
     void solve_strip(const Strip& strip, std::int8_t* jumps, bool has_solution,
@@ -186,10 +211,12 @@ class ForestBlock {
 
     double delta_;
     std::variant<ChainForest, LatticeForest, RootedForest> layout_;
-    std::vector<double> vertex_weights_;  // by position, or empty
-    std::vector<double> largest_weight_;  // by chain
-    std::vector<Bundle> bundles_;         // of a lattice
-    std::vector<Strip> strips_;           // of other chains, by shard
+    std::vector<double> vertex_weights_;    // by position, or empty
+    std::vector<double> weight_;            // of chains, by position, or else
+    std::span<const double> edge_weights_;  // by the caller's edge numbers
+    std::vector<double> largest_weight_;    // of a lattice, by chain
+    std::vector<Bundle> bundles_;           // of a lattice
+    std::vector<Strip> strips_;             // of other chains, by shard
     std::vector<Shard> shards_;
     std::size_t n_slots_ = 0, n_jumps_ = 0, largest_tree_ = 0, largest_bundle_ = 0;
     std::size_t longest_lane_ = 0, longest_panel_ = 0;  // of panels of one lane, and of several

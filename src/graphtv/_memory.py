@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graphtv import _core
+
 EDGE_BYTES = 16
 """What a graph holds of an edge: two indices and a weight."""
 
@@ -17,6 +19,16 @@ DOUBLES_PER_VERTEX, DOUBLES_PER_EDGE = 4, 2
 
 WORTH_A_LOOK = 1 << 30
 """Bytes below which nobody asks."""
+
+
+WORTH_GIVING_BACK = 1 << 20
+"""Entries of u and p from which on what was freed is given back to the system."""
+
+
+def give_back(n_entries: int) -> None:
+    """Give freed memory back, which may be in pieces too small for the large arrays to come."""
+    if n_entries >= WORTH_GIVING_BACK:
+        _core.give_back_freed_memory()
 
 
 def check_memory(n_bytes: int, what: str) -> None:

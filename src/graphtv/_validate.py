@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Rounded = NDArray[np.int16]  # dual points in multiples of 1/32767
 Indices = NDArray[np.int32]
 
 INDEX_LIMIT = 2**31 - 1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_floats
+from graphtv._validate import Floats, Rounded, as_floats
 from graphtv.graph import Graph, as_graph
 from graphtv.terms import DataTerm, HuberTV, LogisticLoss, Penalty, TotalVariation
 from graphtv.terms._arrays import to_core
@@ -121,8 +121,8 @@ class Problem:
             graph.n_vertices, graph.edges, graph.weights, self._penalty.delta, u, n_threads
         )
 
-    def _dual(self, p: Floats, n_threads: int = 1) -> float:
-        """Return the dual value at the core's flat array."""
+    def _dual(self, p: Floats | Rounded, n_threads: int = 1) -> float:
+        """Return the dual value at the core's flat array, which may be rounded."""
         graph = self._graph
         penalty = _core.penalty_conjugate(self._penalty.delta, p, n_threads)
         if penalty == np.inf:

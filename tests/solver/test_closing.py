@@ -12,6 +12,7 @@ from graphtv.gallery import erdos_renyi_graph
 from graphtv.solver import closing
 from graphtv.solver.certificate import certify
 from graphtv.solver.closing import FINEST, Closing, Held
+from graphtv.solver.engine import rounded
 from graphtv.solver.idle import without_work
 from instances import GRAPHS, PENALTIES, TERMS, make_problem, noise, noisy_image
 
@@ -194,7 +195,7 @@ def test_what_is_held_is_what_it_says(seed, n_channels):
     p = np.clip(rng.uniform(-1.5, 1.5, graph.n_edges * n_channels), -1.0, 1.0)
     exact = p.copy()
     primal = problem._primal(u, 1)
-    held = Held.of(problem, u, p, primal, 1)
+    held = Held.of(problem, u, rounded(p, 1), primal, 1)
     found = held.unpack()
     assert certify(problem, found.u, found.p, 1)[2:] == found[2:]
     assert held.gap == found.gap
@@ -209,7 +210,7 @@ def test_the_better_of_two_points_is_held(hurried):
     poor = certify(problem, np.zeros(25), np.zeros(40), 1)
     good = certify(problem, best.u, best.p.copy(), 1)
     for found in (poor, good, poor._replace(p=np.zeros(40))):
-        ending.take(found)
+        ending.take(found.u, rounded(found.p, 1), found.primal)
     held = ending.fall_back(None)
     assert (held.u == best.u).all()
     assert held.gap <= good.gap + 1e-3 * good.primal

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem, relative_gap
 from graphtv.result import Record
 from graphtv.solver.engine import Engine
@@ -46,6 +46,14 @@ class Certificate(NamedTuple):
     def relative_gap(self) -> float:
         """The gap over max(|primal|, |dual|)."""
         return relative_gap(self.primal, self.dual)
+
+
+class Polished(NamedTuple):
+    """A primal point, the pattern that it was made from, and its objective."""
+
+    u: Floats
+    p: Rounded
+    primal: float
 
 
 def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certificate:
@@ -115,8 +123,8 @@ class Polish:
             and self._watch.remaining > self._cost
         )
 
-    def __call__(self, engine: Engine, relative_gap: float) -> Certificate | None:
-        """Return the polished point if it beats `relative_gap`.
+    def __call__(self, engine: Engine, record: Record) -> Polished | None:
+        """Return the polished point if it beats the record with the same dual point.
 
         Attempts become rarer geometrically, and much rarer where they fail.
         """
@@ -125,18 +133,16 @@ class Polish:
         assert isinstance(term, _core.SeparableTerm)
         try:
             with self._watch:
-                p = engine.dual_point()
+                p = engine.rounded_dual_point()
+                u = np.empty(term.n_vertices * term.n_channels)
+                if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, self._watch):
+                    return None
+                found = Polished(u, p, self._problem._primal(u, self._n_threads))
         except _core.Expired:
             return None
-        u = np.empty(term.n_vertices * term.n_channels)
-        if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, self._watch):
-            return None
-        polished = certify_in_time(self._problem, u, p, self._n_threads, self._watch)
-        if polished is None:
-            return None
         self._cost = time.perf_counter() - start
-        is_better = polished.relative_gap < relative_gap
+        is_better = relative_gap(found.primal, record.dual) < record.relative_gap
         self._next = max(
             engine.iterations + 2, int(engine.iterations * (1.3 if is_better else 2.5))
         )
-        return polished if is_better else None
+        return found if is_better else None

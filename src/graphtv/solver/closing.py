@@ -13,13 +13,13 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphtv import _core
-from graphtv._validate import Floats
+from graphtv._memory import give_back
+from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
 from graphtv.result import Status
-from graphtv.solver.certificate import CHUNK, Certificate, certify
+from graphtv.solver.certificate import Certificate
 from graphtv.solver.engine import Engine
 from graphtv.solver.idle import without_work
 
@@ -50,6 +50,9 @@ LEAST_PER_ENTRY = 30e-9
 LOOKS = 2.0
 """A certificate, with the dual point, costs so many looks at the gap."""
 
+NEARLY = 1.1
+"""A point may be worse by this factor to take the place of another that needs memory."""
+
 FINEST = 32767
 """p is held in multiples of 1/FINEST."""
 
@@ -58,19 +61,14 @@ class Held(NamedTuple):
     """A certificate in a quarter of the memory, as good as it says of itself."""
 
     u: Floats
-    p: NDArray[np.int16]
+    p: Rounded
     primal: float
     dual: float
 
     @classmethod
-    def of(cls, problem: Problem, u: Floats, p: Floats, primal: float, n_threads: int) -> Held:
-        """Certify u, whose objective is known, with p rounded, which happens in place."""
-        held = np.empty(p.shape, dtype=np.int16)
-        for first in range(0, len(p), CHUNK):
-            part = slice(first, first + CHUNK)
-            held[part] = np.rint(FINEST * p[part])
-            p[part] = held[part] / FINEST
-        return cls(u, held, primal, problem._dual(p, n_threads))
+    def of(cls, problem: Problem, u: Floats, p: Rounded, primal: float, n_threads: int) -> Held:
+        """Certify u, whose objective is known, with p."""
+        return cls(u, p, primal, problem._dual(p, n_threads))
 
     @property
     def gap(self) -> float:
@@ -131,12 +129,18 @@ class Closing:
             self._expect(max(LOOKS * self._look, LEAST_PER_ENTRY * self._size))
         return values
 
-    def certify(self, engine: Engine) -> Certificate:
-        """Certify the current point, whatever the watch says.
+    def certify(self, engine: Engine, is_last: bool = True) -> Certificate:
+        """Certify the current point, whatever the watch says; as a rule it is the last one.
 
         Where numbers of very different scales have made it no number, it is what is known without.
         """
-        found = certify(self._problem, engine.primal_point(), engine.dual_point(), self._n_threads)
+        if is_last:
+            engine.conclude()
+            give_back(self._size)
+        p = engine.dual_point()
+        dual = self._problem._dual(p, self._n_threads)  # which takes most memory: u comes after
+        u = engine.primal_point()
+        found = Certificate(u, p, self._problem._primal(u, self._n_threads), dual)
         if math.isfinite(found.primal) and math.isfinite(found.dual):
             return found
         is_point = np.isfinite(found.u).all() and np.isfinite(found.p).all()
@@ -150,25 +154,42 @@ class Closing:
             return
         try:
             with self._watch:
+                p = engine.rounded_dual_point()
+                dual = self._problem._dual(p, self._n_threads)
                 u = engine.primal_point()
                 primal = self._problem._primal(u, self._n_threads)
-                self._keep(Held.of(self._problem, u, engine.dual_point(), primal, self._n_threads))
+                self._keep(Held(u, p, primal, dual))
         except _core.Expired:
             return
         self._held_at = time.perf_counter()
         self._expect(self._held_at - start)
 
-    def take(self, found: Certificate) -> None:
-        """Take a certificate out of the way: it is held if the end would take too long.
+    def take(self, u: Floats, p: Rounded, primal: float) -> None:
+        """Hold a point whose primal objective is known, if the end would take too long.
 
-        Its p is rounded in place, since there may be no memory for another. Should the watch expire
-        meanwhile, what was held before has to do.
+        Should the watch expire meanwhile, what was held before has to do.
         """
         if self.is_quick:
             return
-        u, p, primal, _ = found
         with suppress(_core.Expired), self._watch:
             self._keep(Held.of(self._problem, u, p, primal, self._n_threads))
+
+    def take_start(self, u: Floats, p: Rounded) -> None:
+        """Hold the start of a long computation that goes back to it, if need be.
+
+        This p is in memory anyway, and as a rule better than the one held: then there is but one.
+        """
+        if self.is_quick:
+            return
+        with suppress(_core.Expired), self._watch:
+            primal = self._problem._primal(u, self._n_threads)
+            if self._held is not None and self._held.primal <= primal:
+                u, primal = self._held.u, self._held.primal
+            else:
+                u = u.copy()  # that becomes the answer
+            found = Held.of(self._problem, u, p, primal, self._n_threads)
+            if self._held is None or found.gap <= NEARLY * self._held.gap:
+                self._held = found
 
     def _keep(self, found: Held) -> None:
         if self._held is None or found.gap < self._held.gap:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Rounded
 from graphtv.decomposition import ForestPartition
 from graphtv.graph import Graph
 from graphtv.problem import Problem
@@ -150,6 +150,19 @@ class Descent:
         for row, channel in zip(p, self._channels, strict=True):
             channel.dual(row, self._n_threads)
         return p.reshape(-1)
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        p = np.empty((len(self._channels), self._m), dtype=np.int16)
+        for row, channel in zip(p, self._channels, strict=True):
+            channel.rounded_dual(row, self._n_threads)
+        return p.reshape(-1)
+
+    def conclude(self) -> None:
+        """Give back the momentum, and where the chains of the last step jump."""
+        for channel in self._channels:
+            if isinstance(channel, _core.BlockDescent):
+                channel.rest()
 
 
 def _channels(

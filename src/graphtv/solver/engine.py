@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from graphtv._validate import Floats
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats, Rounded
 from graphtv.preconditioner import Preconditioner
 
 
@@ -69,6 +72,19 @@ class Engine(Protocol):
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767, which takes less memory than to round it."""
+
+    def conclude(self) -> None:
+        """Give back what only further iterations need; these may come nevertheless."""
+
+
+def rounded(p: Floats, n_threads: int) -> Rounded:
+    """Return |p| ≤ 1 in multiples of 1/32767."""
+    found = np.empty(p.shape, dtype=np.int16)
+    _core.round_dual(p, found, n_threads)
+    return found
 
 
 class Start(Engine, Protocol):

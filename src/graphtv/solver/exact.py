@@ -9,12 +9,14 @@ allowance is larger; all of it is counted in arcs, not in seconds, and repeats b
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from graphtv import _core
-from graphtv._validate import Floats
+from graphtv._memory import give_back
+from graphtv._validate import Floats, Rounded
 from graphtv.preconditioner import Preconditioner
 from graphtv.problem import Problem, relative_gap
-from graphtv.solver.engine import Start
+from graphtv.solver.engine import Start, rounded
 from graphtv.solver.progress import iterations_ahead
 from graphtv.terms import SquaredLoss
 
@@ -43,8 +45,16 @@ LONGEST_WAIT = 2
 """The start goes on for at most so many times what the flows cost, although it may be over soon."""
 
 
+def _ignore(u: Floats, p: Rounded) -> None:
+    """Take no notice of a start."""
+
+
 class Exact:
-    """A method that starts, and flows that finish."""
+    """A method that starts, and flows that finish.
+
+    `on_start` is told with which u and rounded p the flows begin, which go back to them if they are
+    in vain: somebody who holds this p takes no memory of its own.
+    """
 
     def __init__(
         self,
@@ -69,6 +79,7 @@ class Exact:
         self.target = HANDOVER_GAP
         self.is_final = False
         self.phase = start.phase
+        self.on_start: Callable[[Floats, Rounded], None] = _ignore
 
     @property
     def iterations(self) -> int:
@@ -164,6 +175,17 @@ class Exact:
         """Return p, |p| ≤ 1."""
         return self._start.dual_point() if self._point is None else self._point[1]
 
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        if self._point is None:
+            return self._start.rounded_dual_point()
+        return rounded(self._point[1], self._n_threads)
+
+    def conclude(self) -> None:
+        """Give back what only further iterations of the start need."""
+        if self._point is None:
+            self._start.conclude()
+
     def _flow(self) -> None:
         """Run the flows on every channel, as far as the allowance goes.
 
@@ -176,7 +198,10 @@ class Exact:
         except _core.Expired:
             return
         self._start.rest()
-        ends = self._flow_from(*point)
+        start = rounded(point[1], self._n_threads)
+        self.on_start(point[0], start)
+        give_back(len(start))
+        ends = self._flow_from(*point, start)
         if "exhausted" in ends:
             self.phase = "flows, in vain"
             self._tries_flows = False
@@ -191,7 +216,7 @@ class Exact:
             self.is_final = "expired" not in ends
             self._point = point
 
-    def _flow_from(self, u: Floats, p: Floats) -> list[str]:
+    def _flow_from(self, u: Floats, p: Floats, start: Rounded) -> list[str]:
         """Turn a start into the answer, and return how it ended, channel by channel."""
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SmoothTerm)
@@ -200,8 +225,10 @@ class Exact:
         except _core.Expired:
             return ["expired"]
         allowance = math.inf if self._start.is_final else self._allowance
-        shape = (term.n_channels, -1)
+        rows = (values.reshape(term.n_channels, -1) for values in (p, u, start))
         return [
-            finish.solve(term, channel, *rows, self._watch, self._n_threads, allowance)
-            for channel, rows in enumerate(zip(p.reshape(shape), u.reshape(shape), strict=True))
+            finish.solve(
+                term, channel, row_p, row_u, self._watch, self._n_threads, allowance, row_start
+            )
+            for channel, (row_p, row_u, row_start) in enumerate(zip(*rows, strict=True))
         ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Rounded
 from graphtv.decomposition import ForestPartition
 from graphtv.exact import solve_forest
 from graphtv.problem import Problem
+from graphtv.solver.engine import rounded
 from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
 
@@ -80,3 +81,10 @@ class Forest:
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
         return self._p
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        return rounded(self.dual_point(), self._n_threads)
+
+    def conclude(self) -> None:
+        """Have nothing to give back."""

@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate, certify
+from graphtv.solver.engine import rounded
 from graphtv.terms import EntropicSimplex
 from graphtv.terms._arrays import to_core
 
@@ -77,3 +78,10 @@ class Idle:
     def dual_point(self) -> Floats:
         """Return p = 0."""
         return np.zeros(math.prod(self._problem.dual_shape))
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        return rounded(self.dual_point(), 1)
+
+    def conclude(self) -> None:
+        """Have nothing to give back."""

@@ -7,15 +7,15 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
 from graphtv import _core
-from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory
+from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory, give_back
 from graphtv._validate import Floats, as_callable, as_count, as_flag, as_real, brief
-from graphtv.problem import Problem
+from graphtv.problem import Problem, relative_gap
 from graphtv.result import History, Record, Result, Status
 from graphtv.solver.certificate import (
     WITHIN,
@@ -25,13 +25,15 @@ from graphtv.solver.certificate import (
     without_variation,
 )
 from graphtv.solver.closing import Closing
-from graphtv.solver.engine import Engine
-from graphtv.solver.exact import EXACT_GAP, SHORTEST_CHEAP_START
+from graphtv.solver.descent import Descent
+from graphtv.solver.engine import Engine, rounded
+from graphtv.solver.exact import EXACT_GAP, SHORTEST_CHEAP_START, Exact
 from graphtv.solver.factory import make_engine
 from graphtv.solver.log import Log
 from graphtv.solver.options import PDHG
 from graphtv.solver.plan import Plan, choose
 from graphtv.solver.progress import Info, Limits, Progress
+from graphtv.solver.relay import Relay
 from graphtv.terms import LogisticLoss, PoissonLoss
 from graphtv.terms._arrays import from_core, to_core
 
@@ -145,6 +147,7 @@ def solve(
         setup_time = time.perf_counter() - start
         log.header(**_facts(problem, plan, limits, tolerance))
         plan = plan.without_forests()  # the engine has what it needs of them
+        give_back(problem.graph.n_edges)
         progress = Progress(limits, time.perf_counter())
         status, certificate = _run(problem, engine, progress, closing, log, callback, threads, warm)
 
@@ -186,6 +189,10 @@ def _run(
     polish = Polish(problem, watch, n_threads, first)
     # What is exact has exact pieces, too, which the start before the flows has not.
     may_end = tolerance > EXACT_GAP or not engine.target
+    if isinstance(engine, Exact):
+        engine.on_start = closing.take_start
+    # Whether older dual points are worse ones, of which no memory need be kept.
+    ascends = bool(engine.target) or isinstance(engine, Descent | Relay)
     status: Status | None = None
     guess: tuple[Floats, float] | None = None  # on the way to flows, a primal point and its value
     best = best or without_variation(problem, watch, n_threads)
@@ -201,7 +208,7 @@ def _run(
             continue
         if status is not None or engine.is_final or progress.is_due(engine.iterations):
             is_news = progress.is_news(engine.iterations)
-            candidate = None
+            candidate, is_polished = None, False
             if status is not None or engine.is_final:  # what is returned need not be valued twice
                 candidate = closing.certify(engine)
                 if guess is not None and candidate.relative_gap > tolerance:
@@ -216,7 +223,7 @@ def _run(
             if candidate is None and (
                 (record.relative_gap <= tolerance and may_end) or _is_to_be_kept(record, best)
             ):
-                candidate = closing.certify(engine)
+                candidate = closing.certify(engine, record.relative_gap <= tolerance)
                 # The method may have been too sure: its own values are only good to its precision.
                 record = progress.record(engine.iterations, engine.sweeps, *candidate[2:])
             elif candidate is None and polish.is_due(
@@ -225,9 +232,24 @@ def _run(
                 progress.ahead(tolerance),
                 engine.polish_price,
             ):
-                candidate = polish(engine, record.relative_gap)
+                polished = polish(engine, record)
+                if polished is not None and (
+                    not ascends
+                    or relative_gap(polished.primal, record.dual) <= max(tolerance, EXACT_GAP)
+                ):
+                    with suppress(_core.Expired), watch:
+                        found = closing.certify(engine, is_last=ascends)
+                        candidate = found.with_better(polished.u, polished.primal)
+                elif polished is not None:
+                    if guess is None or polished.primal < guess[1]:
+                        guess = polished.u, polished.primal
+                    closing.take(*polished)
+                    record = progress.improve(polished.primal, record.dual)
+                is_polished = polished is not None
+                polished = None
             if candidate is None:
-                closing.hold(engine)
+                if not is_polished:
+                    closing.hold(engine)
             elif (
                 best is None
                 or candidate.gap < best.gap
@@ -239,7 +261,7 @@ def _run(
                 if engine.target and not is_over:
                     # The dual point gets better anyway: the flows will need its memory.
                     guess = best.u, best.primal
-                    closing.take(best)
+                    closing.take(best.u, rounded(best.p, n_threads), best.primal)
                     best = None
             candidate = None
             engine.observe(record.relative_gap)

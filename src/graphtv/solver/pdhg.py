@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Rounded
 from graphtv.preconditioner import Preconditioner
 from graphtv.problem import Problem
+from graphtv.solver.engine import rounded
 from graphtv.solver.options import PDHG
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
@@ -41,7 +42,7 @@ class Pdhg:
         options: PDHG,
     ) -> None:
         graph, delta, partition = problem.graph, problem.penalty.delta, preconditioner.partition
-        self._watch = watch
+        self._watch, self._n_threads = watch, n_threads
         self._n_primal = math.prod(problem.shape)
         self._n_dual = math.prod(problem.dual_shape)
         forests = None
@@ -119,6 +120,13 @@ class Pdhg:
         p = np.empty(self._n_dual)
         self._core.dual(p)
         return p
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        return rounded(self.dual_point(), self._n_threads)
+
+    def conclude(self) -> None:
+        """Keep all memory."""
 
 
 def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from graphtv import _core
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Rounded
 from graphtv.preconditioner import Preconditioner, as_preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.descent import Descent
@@ -111,6 +111,14 @@ class Relay:
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
         return self._descent.dual_point()
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        return self._descent.rounded_dual_point()
+
+    def conclude(self) -> None:
+        """Give back what only further iterations need."""
+        self._descent.conclude()
 
     def rest(self) -> None:
         """Give back all memory."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Rounded
 from graphtv.preconditioner import Preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.engine import Engine
@@ -106,3 +106,11 @@ class Threshold:
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
         return self._inner.dual_point()
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        return self._inner.rounded_dual_point()
+
+    def conclude(self) -> None:
+        """Give back what only further iterations need."""
+        self._inner.conclude()
