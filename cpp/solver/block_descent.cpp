@@ -26,7 +26,9 @@ BlockDescent::Scheme BlockDescent::scheme_of(const Forests& forests,
     double largest = 0.0;
     for (const double f : signal) largest = std::max(largest, std::abs(f));
     const bool is_moderate = largest < large && (largest == 0.0 || largest > small);
-    return is_moderate && forests.largest_weight() < large ? Scheme::compact : Scheme::full;
+    // Huber's penalty with a small width is so curved that it takes all digits of q.
+    const bool may_round = is_moderate && forests.largest_weight() < large && !forests.is_huber();
+    return may_round ? Scheme::compact : Scheme::full;
 }
 
 BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,

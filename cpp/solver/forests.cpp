@@ -18,7 +18,7 @@ constexpr std::size_t most_edges_per_vertex = 4;
 Forests::Forests(const EdgeList& graph, std::span<const double> weights,
                  std::span<const std::int32_t> labels, std::int32_t n_forests, double delta,
                  std::span<const double> vertex_weights)
-    : n_vertices_(at(graph.n_vertices)), n_edges_(graph.edges.size()) {
+    : n_vertices_(at(graph.n_vertices)), n_edges_(graph.edges.size()), is_huber_(delta > 0.0) {
     // The edges by forest, in their order.
     std::vector<std::int64_t> begin(at(n_forests) + 1);
     Watched::look();

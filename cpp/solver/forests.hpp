@@ -25,6 +25,7 @@ class Forests {
     std::size_t n_vertices() const { return n_vertices_; }
     std::size_t n_edges() const { return n_edges_; }
     bool is_linear() const;
+    bool is_huber() const { return is_huber_; }
     double largest_weight() const { return largest_weight_; }
     void set_delta(double delta);
 
@@ -33,6 +34,7 @@ class Forests {
 
   private:
     std::size_t n_vertices_, n_edges_;
+    bool is_huber_;
     double largest_weight_ = 0.0;
     std::vector<ForestBlock> blocks_;
     ForestWorkspace workspace_;

@@ -153,9 +153,9 @@ def denoise_tv(
     A dask array is solved chunk by chunk on Dask's scheduler, to the same optimum, when this is
     called; returned are a dask array with the chunks of the image and a `TiledResult`. `weight` and
     `mask` may be dask arrays too. Of the options `tol`, `max_iterations` (rounds over all chunks),
-    `time_limit`, `callback`, `verbose` and `n_threads` (per chunk) apply; ``checkpoint=folder``
-    keeps the state in files: for grids larger than memory, and to go on after a stop by the same
-    call. The loss has to be squared and `connectivity` 1.
+    `time_limit`, `callback`, `verbose` and `n_threads` (per chunk) apply, and
+    ``checkpoint=folder``, which keeps the state in files: for grids larger than memory, and to go
+    on after a stop by the same call. The loss has to be squared and `connectivity` 1.
 
     Examples
     --------

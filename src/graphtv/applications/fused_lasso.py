@@ -82,10 +82,11 @@ def fused_lasso(
     Where a vertex has no data, every value between some of its neighbours' may be optimal; `u` has
     one of them.
 
-    A dask array is a signal on a grid of its shape. It is solved chunk by chunk on Dask's
-    scheduler, to the same optimum; the `TiledResult` has dask arrays. The loss has to be squared,
-    without sparsity. Of the options `tol`, `max_iterations` (rounds over all chunks), `time_limit`,
-    `callback`, `verbose`, `n_threads` (per chunk) and ``checkpoint=folder`` apply.
+    A dask array is a signal on a grid of its shape, and `graph` is ``'grid'`` or a list with the
+    weights of each axis. It is solved chunk by chunk on Dask's scheduler, to the same optimum; the
+    `TiledResult` has dask arrays. The loss has to be squared, without sparsity. Of the options
+    `tol`, `max_iterations` (rounds over all chunks), `time_limit`, `callback`, `verbose`,
+    `n_threads` (per chunk) and ``checkpoint=folder`` apply, see `denoise_tv`.
 
     References
     ----------
