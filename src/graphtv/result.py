@@ -63,8 +63,25 @@ class History(Sequence[Record]):
         return f"History of {len(self)} records"
 
 
+class Certified:
+    """What has two objectives, between which the minimum lies."""
+
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """The difference primal - dual, 0 where rounding makes it negative."""
+        return max(self.primal - self.dual, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over max(|primal|, |dual|)."""
+        return relative_gap(self.primal, self.dual)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(Certified):
     """The outcome of `graphtv.solve`.
 
     Attributes
@@ -111,16 +128,6 @@ class Result:
     solve_time: float
     history: History
     error_bound: float | None
-
-    @property
-    def gap(self) -> float:
-        """The difference primal - dual, 0 where rounding makes it negative."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap over max(|primal|, |dual|)."""
-        return relative_gap(self.primal, self.dual)
 
     def __repr__(self) -> str:
         bound = (

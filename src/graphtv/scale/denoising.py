@@ -28,6 +28,7 @@ from graphtv.applications.noise import suggest_weight
 from graphtv.scale.grid_problem import GridProblem
 from graphtv.scale.result import TiledResult
 from graphtv.scale.solve import solve_tiled
+from graphtv.scale.tiling import layers
 from graphtv.terms import HuberTV, TotalVariation
 
 
@@ -42,10 +43,7 @@ def denoise_tiled(
     **options: Any,
 ) -> tuple[Any, TiledResult]:
     """Denoise an image in chunks; see `graphtv.denoise_tv`."""
-    if image.dtype.kind not in "buif":
-        raise ValueError(f"image must hold real numbers, got dtype {image.dtype}")
-    if image.ndim == 0 or image.size == 0 or np.isnan(image.size):
-        raise ValueError(f"image must not be empty, got shape {image.shape}")
+    _check_array(image, "image")
     axis = as_channel_axis(channel_axis, image.ndim, image.shape)
     shape = tuple(n for k, n in enumerate(image.shape) if k != axis)
     distances = as_spacing(spacing, len(shape))
@@ -73,10 +71,7 @@ def fuse_tiled(
     graph: Any, signal: Any, lam: float, vertex_weights: Any, **options: Any
 ) -> TiledResult:
     """Fuse a signal on a grid; see `graphtv.fused_lasso`."""
-    if signal.dtype.kind not in "buif":
-        raise ValueError(f"signal must hold real numbers, got dtype {signal.dtype}")
-    if signal.ndim == 0 or signal.size == 0 or np.isnan(signal.size):
-        raise ValueError(f"signal must not be empty, got shape {signal.shape}")
+    _check_array(signal, "signal")
     if isinstance(graph, str) and graph == "grid":
         graph = [1.0] * signal.ndim
     if not isinstance(graph, list | tuple) or len(graph) != signal.ndim:
@@ -94,6 +89,13 @@ def fuse_tiled(
     return solve_tiled(GridProblem.of(f, c, scaled, name="signal"), "fused_lasso", options)
 
 
+def _check_array(values: Any, name: str) -> None:
+    if values.dtype.kind not in "buif":
+        raise ValueError(f"{name} must hold real numbers, got dtype {values.dtype}")
+    if values.ndim == 0 or values.size == 0 or np.isnan(values.size):
+        raise ValueError(f"{name} must not be empty, got shape {values.shape}")
+
+
 def _suggested_weight(
     image: Any, mask: Any, shape: tuple[int, ...], axis: int | None, spacing: Any
 ) -> float:
@@ -106,7 +108,7 @@ def _suggested_weight(
             if axis is not None and values.ndim == image.ndim:
                 places.insert(axis, slice(None))
             for along, indices in enumerate(places):
-                values = values[(*(slice(None),) * along, indices)]
+                values = values[layers(along, indices)]
         return np.asarray(values)
 
     known = None if mask is None else part(mask if isinstance(mask, da.Array) else np.asarray(mask))
@@ -125,7 +127,9 @@ def axis_weights(
             return [float(number)] * len(shape)
         pixels = _nonnegative_array(weight, name, shape, chunks)
         return [
-            _padded(0.5 * (_cut(pixels, axis, None, -1) + _cut(pixels, axis, 1, None)), axis)
+            _padded(
+                0.5 * (pixels[layers(axis, slice(-1))] + pixels[layers(axis, slice(1, None))]), axis
+            )
             for axis in range(len(shape))
         ]
     if len(weight) != len(shape):
@@ -148,10 +152,6 @@ def _padded(edges: Any, axis: int) -> Any:
     width = [(0, 0)] * edges.ndim
     width[axis] = (1, 1)
     return da.pad(edges, width)
-
-
-def _cut(values: Any, axis: int, first: int | None, last: int | None) -> Any:
-    return values[(*(slice(None),) * axis, slice(first, last))]
 
 
 def _nonnegative_array(values: Any, name: str, shape: tuple[int, ...], chunks: Any) -> Any:

@@ -11,7 +11,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
 
-from graphtv.scale.tiling import Index, Tiling, fitting_chunks
+from graphtv.scale.tiling import Index, Tiling, fitting_chunks, layers
 
 FACTOR = 4
 """So many vertices along each axis become one on the coarser grid."""
@@ -108,9 +108,8 @@ class GridProblem:
         weights = []
         for axis, weight in enumerate(self.weights):
             if not isinstance(weight, float):
-                along = (slice(None),) * axis
-                planes = weight[(*along, slice(None, None, FACTOR))]
-                planes = planes[(*along, slice(0, counts[axis] + 1))]
+                planes = weight[layers(axis, slice(None, None, FACTOR))]
+                planes = planes[layers(axis, slice(0, counts[axis] + 1))]
                 weight = _means(planes, tuple(a for a in range(d) if a != axis)) / FACTOR
             else:
                 weight /= FACTOR

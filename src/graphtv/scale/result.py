@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from graphtv.problem import relative_gap
-from graphtv.result import History, Status
+from graphtv.result import Certified, History, Status
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TiledResult:
+class TiledResult(Certified):
     """The outcome on a grid of tiles.
 
     Attributes
@@ -55,16 +54,6 @@ class TiledResult:
     solve_time: float
     history: History
     error_bound: float | None
-
-    @property
-    def gap(self) -> float:
-        """The difference primal - dual, 0 where rounding makes it negative."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap over max(|primal|, |dual|)."""
-        return relative_gap(self.primal, self.dual)
 
     def __repr__(self) -> str:
         tiles = " × ".join(str(len(lengths)) for lengths in self.chunks)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from graphtv._validate import as_count, as_flag, as_real
+from graphtv._validate import as_callable, as_count, as_flag, as_real
 from graphtv.result import History
 from graphtv.scale.checkpoint import Checkpoint
 from graphtv.scale.grid_problem import GridProblem
@@ -19,6 +19,9 @@ from graphtv.solver.exact import EXACT_GAP
 from graphtv.solver.log import Log
 
 TAKEN = ("tol", "max_iterations", "time_limit", "callback", "verbose", "n_threads", "checkpoint")
+
+LOST = ("KilledWorker", "CommClosedError", "FutureCancelledError", "TimeoutError")
+"""Errors of Dask where it has given up."""
 
 
 def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> TiledResult:
@@ -40,9 +43,8 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
             raise ValueError(f"{caller} takes no {name} for dask arrays, only {', '.join(TAKEN)}")
     tolerance = as_real(options.get("tol", 1e-6), "tol", minimum=0.0)
     limit = options.get("time_limit")
-    callback, threads = options.get("callback"), options.get("n_threads")
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback must be callable, got {callback!r}")
+    threads = options.get("n_threads")
+    callback = as_callable(options.get("callback"), "callback")
     log = Log(as_flag(options.get("verbose", False), "verbose"))
     checkpoint = _as_checkpoint(options.get("checkpoint"))
     chosen = Options(
@@ -87,9 +89,6 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
     )
     log.footer(result)
     return result
-
-
-LOST = ("KilledWorker", "CommClosedError", "FutureCancelledError", "TimeoutError")
 
 
 def _lost(error: Exception, checkpoint: Checkpoint | None) -> str:

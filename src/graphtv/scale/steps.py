@@ -17,7 +17,7 @@ from graphtv._validate import Floats
 from graphtv.scale.grid_problem import FACTOR
 from graphtv.scale.storage import Storage
 from graphtv.scale.tile import Points, Tile, Unknown, Values
-from graphtv.scale.tiling import Index
+from graphtv.scale.tiling import Index, layers
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Effort:
     relative : float
         The gap relative to the objective of the window that is allowed in any case.
     is_first : bool
-        Whether tiles have been solved before.
+        Whether this is the first round, before which tiles have not been solved.
     unknown : Unknown
         What is done about vertices without data.
     n_threads : int or None
@@ -152,21 +152,16 @@ def prolong(
     for axis, values in enumerate(coarse):
         if values is None or values.size == 0:
             continue
-        target = p[axis]
         place: list[slice] = []
         for a, (first, n) in enumerate(zip(begin, tile.lengths, strict=True)):
             if a == axis:
-                planes = _planes(first, n)
-                place.append(slice(planes.start - first, None, FACTOR))
-                continue
-            values = np.repeat(values, FACTOR, axis=a)
-            skip = first % FACTOR
-            values = values[(*(slice(None),) * a, slice(skip, skip + n))]
-            place.append(slice(0, values.shape[a]))
-        place[axis] = slice(
-            place[axis].start, place[axis].start + FACTOR * (values.shape[axis] - 1) + 1, FACTOR
-        )
-        target[tuple(place)] = values
+                low = _planes(first, n).start - first
+                place.append(slice(low, low + FACTOR * (values.shape[a] - 1) + 1, FACTOR))
+            else:
+                skip = first % FACTOR
+                values = np.repeat(values, FACTOR, axis=a)[layers(a, slice(skip, skip + n))]
+                place.append(slice(0, values.shape[a]))
+        p[axis][tuple(place)] = values
     for axis, weight in enumerate(tile.weights):
         if isinstance(weight, np.ndarray):
             there = weight > 0.0
@@ -262,4 +257,4 @@ def primal_block(storage: Storage, handle: Any) -> Floats:
 def dual_block(storage: Storage, handle: Any, axis: int, is_last: bool) -> Floats:
     """Return p of the edges along an axis that begin in a tile."""
     p = storage.get(handle).p[axis]
-    return np.array(p[(*(slice(None),) * axis, slice(1, -1 if is_last else None))])
+    return np.array(p[layers(axis, slice(1, -1 if is_last else None))])

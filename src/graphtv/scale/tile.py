@@ -32,6 +32,7 @@ from graphtv._validate import Floats
 from graphtv.graph import Graph
 from graphtv.grid import grid_graph
 from graphtv.problem import Problem
+from graphtv.scale.tiling import layers
 from graphtv.solver import solve
 from graphtv.solver.exact import EXACT_GAP
 from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
@@ -141,7 +142,7 @@ class Tile:
             if not isinstance(values, np.ndarray):
                 return values
             end = last + 1 if along == axis else last
-            return values[_at(axis, slice(first, end))].copy()
+            return values[layers(axis, slice(first, end))].copy()
 
         return Tile(
             cut(self.f),
@@ -159,7 +160,7 @@ class Tile:
             if not isinstance(low, np.ndarray):
                 return low
             if along == axis:
-                high = high[_at(axis, slice(1, None))]  # the edges between them are in both
+                high = high[layers(axis, slice(1, None))]  # the edges between them are in both
             return np.concatenate([low, high], axis=axis)
 
         c = None
@@ -178,9 +179,9 @@ class Tile:
     def points(self, axis: int, first: int, last: int) -> Points:
         """Return copies of the points of the layers [first, last) along an axis."""
         return Points(
-            self.u[_at(axis, slice(first, last))].copy(),
+            self.u[layers(axis, slice(first, last))].copy(),
             tuple(
-                p[_at(axis, slice(first, last + (along == axis)))].copy()
+                p[layers(axis, slice(first, last + (along == axis)))].copy()
                 for along, p in enumerate(self.p)
             ),
         )
@@ -189,9 +190,9 @@ class Tile:
         """Return this tile with new points in the layers from `first` on."""
         u, p = self.u.copy(), tuple(q.copy() for q in self.p)
         last = first + new.u.shape[axis]
-        u[_at(axis, slice(first, last))] = new.u
+        u[layers(axis, slice(first, last))] = new.u
         for along, (mine, theirs) in enumerate(zip(p, new.p, strict=True)):
-            mine[_at(axis, slice(first, last + (along == axis)))] = theirs
+            mine[layers(axis, slice(first, last + (along == axis)))] = theirs
         return replace(self, u=u, p=p)
 
     def start(self, p: tuple[Floats, ...]) -> Tile:
@@ -239,7 +240,7 @@ class Tile:
 
     def _edges(self, axis: int, which: slice, u: Floats) -> Values:
         """Sum up over the edges along an axis."""
-        at = _at(axis, which)
+        at = layers(axis, which)
         p, weight = self.p[axis][at], self._weight(axis, which)
         z = weight * -np.diff(u, axis=axis)
         flow = p * z
@@ -256,7 +257,7 @@ class Tile:
         weight = self.weights[axis]
         if not isinstance(weight, np.ndarray):
             return weight
-        cut = weight[_at(axis, which)]
+        cut = weight[layers(axis, which)]
         return cut if self.f.ndim == len(self.weights) else cut[..., None]
 
     def _c(self, rho: float) -> Floats | None:
@@ -267,12 +268,12 @@ class Tile:
         """Return Kᵀx for the flows of all edges, or of those inside."""
         divergence = np.zeros(self.f.shape)
         for axis, p in enumerate(self.p):
-            flow = self._weight(axis, which) * p[_at(axis, which)]
+            flow = self._weight(axis, which) * p[layers(axis, which)]
             if which == ALL:
                 divergence += np.diff(flow, axis=axis)
             else:
-                divergence[_at(axis, slice(None, -1))] += flow
-                divergence[_at(axis, slice(1, None))] -= flow
+                divergence[layers(axis, slice(None, -1))] += flow
+                divergence[layers(axis, slice(1, None))] -= flow
         return divergence
 
     def _given(self, rho: float) -> Floats:
@@ -280,8 +281,8 @@ class Tile:
         divergence = np.zeros(self.f.shape)
         for axis, p in enumerate(self.p):
             first, last = slice(0, 1), slice(-1, None)
-            divergence[_at(axis, first)] -= self._weight(axis, first) * p[_at(axis, first)]
-            divergence[_at(axis, last)] += self._weight(axis, last) * p[_at(axis, last)]
+            divergence[layers(axis, first)] -= self._weight(axis, first) * p[layers(axis, first)]
+            divergence[layers(axis, last)] += self._weight(axis, last) * p[layers(axis, last)]
         f = self.f if self.c is None else np.where(self.c > 0.0, self.f, self.u)
         data: Floats = f - _over(divergence, self._c(rho))
         return data
@@ -343,7 +344,7 @@ class Tile:
             return _uniform_grid(self.lengths, self.weights)
         inner = slice(1, -1)
         weights = [
-            weight[_at(axis, inner)] if isinstance(weight, np.ndarray) else weight
+            weight[layers(axis, inner)] if isinstance(weight, np.ndarray) else weight
             for axis, weight in enumerate(self.weights)
         ]
         return grid_graph(self.lengths, weights)
@@ -352,7 +353,7 @@ class Tile:
         """Return which places inside have an edge, those of weight 0 have none; None for all."""
         weight = self.weights[axis]
         if isinstance(weight, np.ndarray):
-            return weight[_at(axis, slice(1, -1))] > 0.0
+            return weight[layers(axis, slice(1, -1))] > 0.0
         lengths = list(self.lengths)
         lengths[axis] -= 1
         return None if weight > 0.0 else np.zeros(lengths, dtype=bool)
@@ -361,7 +362,7 @@ class Tile:
         """Return p of the inside in the order of the graph."""
         inner, parts = slice(1, -1), []
         for axis, p in enumerate(self.p):
-            values, is_edge = p[_at(axis, inner)], self._is_edge(axis)
+            values, is_edge = p[layers(axis, inner)], self._is_edge(axis)
             parts.append((values if is_edge is None else values[is_edge]).reshape(-1, *shape[1:]))
         return np.concatenate(parts)
 
@@ -369,7 +370,7 @@ class Tile:
         inner, begin, new = slice(1, -1), 0, []
         for axis, p in enumerate(self.p):
             q, is_edge = p.copy(), self._is_edge(axis)
-            values = q[_at(axis, inner)]
+            values = q[layers(axis, inner)]
             if is_edge is None:
                 count = values.size // max(found[:1].size, 1)
                 values[...] = found[begin : begin + count].reshape(values.shape)
@@ -384,10 +385,6 @@ class Tile:
 @functools.lru_cache(maxsize=4)
 def _uniform_grid(lengths: tuple[int, ...], weights: tuple[float, ...]) -> Graph:
     return grid_graph(lengths, weights)
-
-
-def _at(axis: int, which: slice | int) -> tuple[slice | int, ...]:
-    return (*(ALL,) * axis, which)
 
 
 def _longer(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

@@ -84,6 +84,11 @@ class Tiling:
         return min(max(int(part * length), least), length // 2)
 
 
+def layers(axis: int, which: slice) -> tuple[slice, ...]:
+    """Return an index of layers along an axis."""
+    return (*(slice(None),) * axis, which)
+
+
 def fitting_chunks(chunks: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
     """Return chunks that make good tiles: those given where they do, else others like them.
 
