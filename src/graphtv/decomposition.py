@@ -37,12 +37,6 @@ ORDERS = ("weight", "paper")
 HUB_FACTOR = 4
 """Linear forests are avoided if a hub needs this many times more of them than the degeneracy."""
 
-WEIGHT_SPREAD = 30.0
-"""Ratio of the 95 % and 5 % quantiles of the weights above which they vary widely."""
-
-SAMPLE = 1 << 20
-"""Weights that are asked, of very many."""
-
 ROWS_SHOWN = 6
 
 
@@ -251,8 +245,8 @@ def decompose(
         ``nested``: greedy nested forests, successive spanning forests of what remains.
         ``matroid``: the fewest nested forests (their number is the arboricity) with the most
         spanning ones in front, hence the smallest κ that nested forests can have.
-        ``auto``: chains on a grid; nested on a forest, around hubs (which need many linear forests)
-        and for widely varying weights; linear elsewhere.
+        ``auto``: chains on a grid; nested on a forest and around hubs, which need many linear
+        forests; linear elsewhere.
     spanning : {'maximum_weight', 'breadth_first', 'depth_first', 'random'}
         Which spanning forests ``nested`` takes.
     order : {'weight', 'paper'}
@@ -341,11 +335,7 @@ def _choose(graph: Graph, grid: GridStructure | None, watch: _core.Watch | None)
         return "nested", (
             f"a vertex has degree {largest}, linear forests would be {(largest + 1) // 2} or more"
         )
-    some = graph.weights[:: max(1, m // SAMPLE)]
-    low, high = np.quantile(some, [0.05, 0.95])
-    if high / WEIGHT_SPREAD > low:
-        return "nested", f"weights vary widely, quantiles 5 % {low:.3g}, 95 % {high:.3g}"
-    return "linear", "weights are even and no degree is excessive"
+    return "linear", "no degree is excessive"
 
 
 def _axes(graph: Graph, grid: GridStructure) -> Indices:

@@ -219,11 +219,16 @@ def _run(
                     values = closing.evaluate(engine)
                 except _core.Expired:
                     continue
+                if guess is not None and not engine.target:
+                    # A gap that rose again after a polish would make a method seem to be at an end.
+                    values = min(guess[1], values[0]), values[1]
             record = progress.record(engine.iterations, engine.sweeps, *values)
             if candidate is None and (
                 (record.relative_gap <= tolerance and may_end) or _is_to_be_kept(record, best)
             ):
                 candidate = closing.certify(engine, record.relative_gap <= tolerance)
+                if guess is not None and candidate.relative_gap > tolerance:
+                    candidate = candidate.with_better(*guess)
                 # The method may have been too sure: its own values are only good to its precision.
                 record = progress.record(engine.iterations, engine.sweeps, *candidate[2:])
             elif candidate is None and polish.is_due(
