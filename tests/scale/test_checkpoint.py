@@ -42,12 +42,13 @@ def test_with_masks_and_weights(tmp_path: Path) -> None:
     assert result.status == "optimal"
 
 
-def test_a_stopped_run_goes_on(image: da.Array, tmp_path: Path) -> None:
-    expected, whole = run(image)
-    assert whole.iterations > 2
-    _, first = run(image, checkpoint=tmp_path, max_iterations=2)
+@pytest.mark.parametrize("rounds", [2, 5])  # without momentum and with it
+def test_a_stopped_run_goes_on(image: da.Array, tmp_path: Path, rounds: int) -> None:
+    expected, whole = run(image, 2.0)
+    assert whole.iterations > rounds
+    _, first = run(image, 2.0, checkpoint=tmp_path, max_iterations=rounds)
     assert first.status == "iteration_limit"
-    found, second = run(image, checkpoint=tmp_path)
+    found, second = run(image, 2.0, checkpoint=tmp_path)
     assert second.iterations == whole.iterations
     assert [r.relative_gap for r in second.history] == [r.relative_gap for r in whole.history]
     np.testing.assert_array_equal(found.compute(), expected.compute())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from graphtv import denoise_tv, fused_lasso
+from graphtv.scale.rounds import Rounds
 
 
 @pytest.fixture
@@ -118,3 +119,15 @@ def test_errors_of_the_fused_lasso(image: da.Array) -> None:
         arguments: dict[str, Any] = {"graph": "grid", "signal": image, **options}
         with pytest.raises(ValueError, match=message):
             fused_lasso(**arguments)
+
+
+def test_momentum_saves_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pieces are larger than tiles."""
+    slope = np.add.outer(np.arange(160), np.arange(160)) / 50.0
+    noise = np.random.default_rng(0).normal(size=slope.shape)
+    image = da.from_array(slope + noise, chunks=40)
+    with_momentum = denoise_tv(image, 3.0, tol=1e-6, return_result=True)[1]
+    monkeypatch.setattr(Rounds, "_momentum", lambda self: 0.0)
+    without = denoise_tv(image, 3.0, tol=1e-6, return_result=True)[1]
+    assert with_momentum.status == without.status == "optimal"
+    assert with_momentum.iterations < 0.7 * without.iterations

@@ -1,5 +1,7 @@
 """Tiles: boxes, values and block solves, against the whole problem in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,19 @@ def test_weightless_edges_keep_no_flow() -> None:
     tile.weights[0][2:4] = 0.0
     relaxed = tile.relax(1e-9, unknown=NOBODY)
     assert relaxed._inside(relaxed._given(1.0), 1.0).gap <= 1e-8
+
+
+def test_flows_across_borders_move_on_as_before() -> None:
+    first = random_tile((5, 6))
+    moved = first.extrapolate(0.5)  # nothing is known of the round before
+    assert moved.p is first.p
+    assert moved.extrapolate(0.5) is moved
+    rng = np.random.default_rng(2)
+    p = tuple(rng.uniform(-1.0, 1.0, q.shape) for q in first.p)
+    found = replace(moved, p=p).extrapolate(0.5)
+    for axis, (old, now, new) in enumerate(zip(first.p, p, found.p, strict=True)):
+        expected = now.copy()
+        for end in (0, -1):
+            at = (slice(None),) * axis + (end,)
+            expected[at] = np.clip(1.5 * now[at] - 0.5 * old[at], -1.0, 1.0)
+        np.testing.assert_allclose(new, expected, rtol=0, atol=1e-15)

@@ -7,6 +7,7 @@ worker was lost.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +33,8 @@ class Effort:
         The gap relative to the objective of the window that is allowed in any case.
     is_first : bool
         Whether this is the first round, before which tiles have not been solved.
+    momentum : float
+        How far flows across borders move on before tiles are solved, relative to the last round.
     unknown : Unknown
         What is done about vertices without data.
     n_threads : int or None
@@ -43,6 +46,7 @@ class Effort:
     density: float
     relative: float
     is_first: bool
+    momentum: float
     unknown: Unknown
     n_threads: int | None
     deadline: float | None
@@ -82,6 +86,14 @@ class Census:
     least: Floats
     most: Floats
     mass: float
+
+
+def run(step: Callable[..., Any], storage: Storage, *args: Any) -> Any:
+    """Do a step, and come to rest."""
+    try:
+        return step(storage, *args)
+    finally:
+        storage.settle()
 
 
 def open_tile(
@@ -196,7 +208,8 @@ def _planes(first: int, n: int) -> slice:
 def relax_tile(storage: Storage, handle: Any, index: Index, version: int, effort: Effort) -> Any:
     """Solve the inside of a tile."""
     tile = storage.get(handle)
-    relaxed = effort.relax(tile, effort.is_first)
+    moved = tile if effort.is_first else tile.extrapolate(effort.momentum)
+    relaxed = effort.relax(moved, effort.is_first)
     return handle if relaxed is tile else storage.put(relaxed, index, version, handle)
 
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from graphtv import _core
 from graphtv.io.atomic import replaced
 from graphtv.scale.tile import Tile
 from graphtv.scale.tiling import Index
@@ -36,6 +37,9 @@ class Storage(Protocol):
     def get(self, handle: Any) -> Tile:
         """Return the tile of a handle."""
 
+    def settle(self) -> None:
+        """Come to rest after a step."""
+
     def clear(self) -> None:
         """Delete everything."""
 
@@ -52,6 +56,9 @@ class Memory:
     def get(self, handle: Tile) -> Tile:
         """Return the tile."""
         return handle
+
+    def settle(self) -> None:
+        """Do nothing."""
 
     def clear(self) -> None:
         """Do nothing: Dask forgets what nobody refers to."""
@@ -94,7 +101,8 @@ class Folder:
         digest = tile.digest() if old is None else old.digest
         if old is None or with_data:
             self._write(index, "data", {"f": tile.f, "c": tile.c} | _by_axis("w", tile.weights))
-        self._write(index, str(version), {"u": tile.u} | _by_axis("p", tile.p))
+        points = {"u": tile.u} | _by_axis("p", tile.p) | _by_axis("b", tile.before or ())
+        self._write(index, str(version), points)
         return Handle(index, version, tile.delta, numbers, digest)
 
     def get(self, handle: Handle) -> Tile:
@@ -105,7 +113,9 @@ class Folder:
             return np.asarray(np.load(path, mmap_mode="r"))
 
         version = str(handle.version)
-        has_c = (self._folder(handle.index) / "data" / "c.npy").exists()
+        folder, axes = self._folder(handle.index), range(len(handle.weights))
+        has_c = (folder / "data" / "c.npy").exists()
+        has_before = (folder / version / "b0.npy").exists()
         return Tile(
             load("data", "f"),
             load("data", "c") if has_c else None,
@@ -113,10 +123,15 @@ class Folder:
                 load("data", f"w{axis}") if number is None else number
                 for axis, number in enumerate(handle.weights)
             ),
-            tuple(load(version, f"p{axis}") for axis in range(len(handle.weights))),
+            tuple(load(version, f"p{axis}") for axis in axes),
             load(version, "u"),
             handle.delta,
+            tuple(load(version, f"b{axis}") for axis in axes) if has_before else None,
         )
+
+    def settle(self) -> None:
+        """Give freed memory back: a worker that seems to be full is never given work again."""
+        _core.give_back_freed_memory()
 
     def inner(self, name: str) -> Folder:
         """Return a folder within this one."""

@@ -91,6 +91,8 @@ class Tile:
         The primal point.
     delta : float
         Width of the Huber penalty, 0 for total variation.
+    before : tuple of ndarray, one per axis, or None
+        The first and the last layer of p, across the border, before the last round.
     """
 
     f: NDArray[Any]
@@ -99,6 +101,7 @@ class Tile:
     p: tuple[Floats, ...]
     u: Floats
     delta: float = 0.0
+    before: tuple[Floats, ...] | None = None
 
     @classmethod
     def at_rest(
@@ -117,7 +120,7 @@ class Tile:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        arrays = [self.f, self.u, *self.p, *self.weights]
+        arrays = [self.f, self.u, *self.p, *self.weights, *(self.before or ())]
         if self.c is not None:
             arrays.append(self.c)
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
@@ -200,6 +203,25 @@ class Tile:
         started = replace(self, p=p)
         u = self.f - _over(started._divergence(ALL), self._c(1.0))
         return replace(started, u=u if self.c is None else np.where(self.c > 0.0, u, self.u))
+
+    def extrapolate(self, momentum: float) -> Tile:
+        """Return this tile with the flows across its border moved on as in the last round.
+
+        They move by `momentum` times what they moved then. A neighbour does the same to the edges
+        that both have.
+        """
+        now = tuple(_ends(p, axis) for axis, p in enumerate(self.p))
+        old = self.before
+        if old is not None and all(map(np.array_equal, now, old)):
+            return self
+        p = self.p
+        if old is not None and momentum > 0.0:
+            p = tuple(q.copy() for q in p)
+            for axis, (q, here, there) in enumerate(zip(p, now, old, strict=True)):
+                moved = np.clip(here + momentum * (here - there), -1.0, 1.0)
+                q[layers(axis, slice(0, 1))] = moved[layers(axis, slice(0, 1))]
+                q[layers(axis, slice(-1, None))] = moved[layers(axis, slice(1, 2))]
+        return replace(self, p=p, before=now)
 
     # Values --------------------------------------------------------------------------------------
 
@@ -389,6 +411,11 @@ def _uniform_grid(lengths: tuple[int, ...], weights: tuple[float, ...]) -> Graph
 
 def _longer(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
+
+
+def _ends(p: Floats, axis: int) -> Floats:
+    """Return a copy of the first and the last layer."""
+    return np.take(p, [0, -1], axis=axis)
 
 
 def _over(values: Floats, c: Floats | None) -> Floats:

@@ -213,7 +213,9 @@ class Tiles:
     def _task(self, step: Callable[..., Any], *args: Any, nout: int | None = None) -> Any:
         """Return a task, named for the dashboard."""
         key = f"{step.__name__.replace('_', '-')}-{uuid.uuid4().hex}"
-        return delayed(step, pure=False, nout=nout)(self.storage, *args, dask_key_name=key)
+        return delayed(steps.run, pure=False, nout=nout)(
+            step, self.storage, *args, dask_key_name=key
+        )
 
     def _keep(self, handles: Handles, others: Sequence[Any] = ()) -> Sequence[Any]:
         """Compute the tiles where the workers are, and keep them there; return the others."""
