@@ -33,15 +33,14 @@ def chain_pieces(shape: tuple[int, ...], weight: float, length: int) -> ForestPa
 
 def against_chains(quick: bool) -> None:
     """Print exchanges, bytes and time of both for several chunks and weights."""
-    side, lengths = (128, (64,)) if quick else (512, (256, 128))
-    image = make_image((side, side))
     header(
-        f"Windows (first) against chain pieces (second), {side}²",
-        "weight", "tol", "chunks", "exchanges", "bytes moved, in those of f",
+        "Windows (first) against chain pieces (second)",
+        "image", "weight", "tol", "chunks", "exchanges", "bytes moved, in those of f",
         "processor time, µs per pixel",
     )  # fmt: skip
-    for weight in (0.1, 1.0):
-        for length in lengths:
+    for side, length in [(128, 64)] if quick else [(512, 128), (512, 256), (2048, 1024)]:
+        image = make_image((side, side))
+        for weight in (0.1, 1.0):
             for tol in (1e-3, 1e-6):
                 _compare(image, weight, tol, length)
 
@@ -66,7 +65,8 @@ def _compare(image: Any, weight: float, tol: float, length: int) -> None:
     crossing = int((partition.labels >= image.ndim).sum())
     moved = windows.iterations * windows.bytes_per_round, chains.iterations * 16 * crossing
     row(
-        weight, f"{tol:g}", f"{length}²", f"{windows.iterations}, {chains.iterations}",
+        f"{image.shape[0]}²", weight, f"{tol:g}", f"{length}²",
+        f"{windows.iterations}, {chains.iterations}",
         ", ".join(f"{bytes / image.nbytes:.2f}" for bytes in moved),
         ", ".join(f"{1e6 * best[name].processor / image.size:.2f}" for name in best),
     )  # fmt: skip

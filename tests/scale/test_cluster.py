@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from graphtv import Problem, SquaredLoss, denoise_tv, grid_graph, solve
+from graphtv.scale import scheduler
 
 distributed = pytest.importorskip("distributed")
 
@@ -78,6 +79,23 @@ def test_a_killed_worker(
         expected, local = expected_of(image, 1.0)
     np.testing.assert_array_equal(values, expected)
     assert result.iterations == local.iterations
+
+
+def test_workers_that_are_paused_for_good(
+    image: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "GLANCE", 0.1)
+    monkeypatch.setattr(scheduler, "PATIENCE", 0.5)
+    full = {"distributed.worker.memory.pause": 1e-3, "distributed.worker.memory.terminate": False}
+    with (
+        dask.config.set(full),
+        distributed.Client(
+            processes=False, n_workers=1, memory_limit="1GB", dashboard_address=None
+        ) as client,
+        client.as_current(),
+        pytest.raises(RuntimeError, match=r"paused for .* the same call goes on from the checkp"),
+    ):
+        denoise_tv(da.from_array(image, chunks=40), 1.0, checkpoint=tmp_path / "run")
 
 
 def test_many_small_problems(client: Any) -> None:

@@ -36,11 +36,11 @@ COARSE_TOLERANCE, COARSE_ROUNDS = 1e-4, 3
 FIRST_TOLERANCE = 2e-4
 """Relative gap of the windows of the first round, of which little is known beforehand."""
 
-FIRST_SHARE, SHARE = 0.5, 0.25
+FIRST_SHARE, SHARE = 0.8, 0.5
 """The part of the tolerance that windows may leave, in the first round and later."""
 
-FALL = 0.05
-"""Windows are solved to this part of the gap of all: it falls about as much in a round."""
+FALL = 0.01
+"""Windows are solved to this part of the gap of all: as a rule it does not fall by more."""
 
 PATIENCE = 30
 """Rounds without progress after which a run has stalled."""

@@ -13,6 +13,7 @@ from graphtv.scale.checkpoint import Checkpoint
 from graphtv.scale.grid_problem import GridProblem
 from graphtv.scale.result import TiledResult
 from graphtv.scale.rounds import Options, Rounds
+from graphtv.scale.scheduler import WorkersPausedError
 from graphtv.scale.storage import Memory
 from graphtv.scale.tiles import Tiles
 from graphtv.solver.exact import EXACT_GAP
@@ -69,8 +70,11 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
         setup_time = time.perf_counter() - start
         status = rounds.run()
     except Exception as error:
+        if isinstance(error, WorkersPausedError):
+            raise RuntimeError(_advise(str(error), checkpoint)) from error
         if type(error).__name__ in LOST and type(error).__module__.startswith("distributed"):
-            raise RuntimeError(_lost(error, checkpoint)) from error
+            what = f"workers were lost, and their work could not be done again: {error!r}"
+            raise RuntimeError(_advise(what, checkpoint)) from error
         raise
     result = TiledResult(
         u=tiles.primal_array(),
@@ -91,8 +95,7 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
     return result
 
 
-def _lost(error: Exception, checkpoint: Checkpoint | None) -> str:
-    what = f"workers were lost, and their work could not be done again: {error!r}"
+def _advise(what: str, checkpoint: Checkpoint | None) -> str:
     if checkpoint is None:
         return f"{what}; checkpoint=folder keeps complete rounds"
     return f"{what}; the same call goes on from the checkpoint {checkpoint.path}"

@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import delayed
@@ -19,6 +18,7 @@ from dask.delayed import delayed
 from graphtv._validate import Floats
 from graphtv.scale import steps
 from graphtv.scale.grid_problem import GridProblem, in_one
+from graphtv.scale.scheduler import compute, persist
 from graphtv.scale.steps import Effort
 from graphtv.scale.storage import Folder, Storage
 from graphtv.scale.tile import Unknown, Values
@@ -80,11 +80,11 @@ class Tiles:
     def check(self) -> bool:
         """Return whether tiles that were read from a folder are those of the problem."""
         return all(
-            dask.compute(
-                *(
+            compute(
+                [
                     self._task(steps.is_made_of, self.handles[index], *blocks)
                     for index, blocks in self._blocks().items()
-                )
+                ]
             )
         )
 
@@ -95,9 +95,7 @@ class Tiles:
 
     def _fill(self) -> None:
         """Put the mean of what is known where nothing is."""
-        found = dask.compute(
-            *(self._task(steps.count_known, handle) for handle in self.handles.values())
-        )
+        found = compute([self._task(steps.count_known, h) for h in self.handles.values()])
         if not np.any([census.unknown for census in found]):
             return
         known = sum(census.known for census in found)
@@ -219,14 +217,12 @@ class Tiles:
 
     def _keep(self, handles: Handles, others: Sequence[Any] = ()) -> Sequence[Any]:
         """Compute the tiles where the workers are, and keep them there; return the others."""
-        if isinstance(self.storage, Folder):
-            found = dask.compute(*handles.values(), *others)
-        else:
-            found = dask.persist(*handles.values(), *others, optimize_graph=False)
+        keep = compute if isinstance(self.storage, Folder) else persist
+        found = keep([*handles.values(), *others])
         self.handles = dict(zip(handles, found[: len(handles)], strict=True))
         numbers = found[len(handles) :]
         # What cannot be had shows here at the latest.
-        return dask.compute(*numbers) if numbers else ()
+        return compute(numbers) if numbers else ()
 
     def _next_version(self) -> int:
         self.version += 1
