@@ -76,7 +76,7 @@ def test_parts_join_and_paste(axis: int) -> None:
     for mine, theirs in zip((*joined.p, *joined.weights), (*tile.p, *tile.weights), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     other = random_tile((4, 5, 6)).start(tuple(0.5 * p for p in tile.p))
-    pasted = tile.paste(axis, 1, other.points(axis, 1, 3))
+    pasted = tile.paste(axis, [(1, other.points(axis, 1, 3))])
     np.testing.assert_array_equal(
         np.take(pasted.u, [1, 2], axis=axis), np.take(other.u, [1, 2], axis=axis)
     )

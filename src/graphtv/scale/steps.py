@@ -243,11 +243,10 @@ def paste(
     if lower is None and upper is None:
         return handle
     tile = storage.get(handle)
-    if lower is not None:
-        tile = tile.paste(axis, 0, lower)
+    pieces = [] if lower is None else [(0, lower)]
     if upper is not None:
-        tile = tile.paste(axis, tile.lengths[axis] - upper.u.shape[axis], upper)
-    return storage.put(tile, index, version, handle)
+        pieces.append((tile.lengths[axis] - upper.u.shape[axis], upper))
+    return storage.put(tile.paste(axis, pieces), index, version, handle)
 
 
 def first_layer(storage: Storage, handle: Any, axis: int) -> Floats:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -189,13 +190,14 @@ class Tile:
             ),
         )
 
-    def paste(self, axis: int, first: int, new: Points) -> Tile:
-        """Return this tile with new points in the layers from `first` on."""
+    def paste(self, axis: int, pieces: Iterable[tuple[int, Points]]) -> Tile:
+        """Return this tile with new points in layers, each piece from its first one on."""
         u, p = self.u.copy(), tuple(q.copy() for q in self.p)
-        last = first + new.u.shape[axis]
-        u[layers(axis, slice(first, last))] = new.u
-        for along, (mine, theirs) in enumerate(zip(p, new.p, strict=True)):
-            mine[layers(axis, slice(first, last + (along == axis)))] = theirs
+        for first, new in pieces:
+            last = first + new.u.shape[axis]
+            u[layers(axis, slice(first, last))] = new.u
+            for along, (mine, theirs) in enumerate(zip(p, new.p, strict=True)):
+                mine[layers(axis, slice(first, last + (along == axis)))] = theirs
         return replace(self, u=u, p=p)
 
     def start(self, p: tuple[Floats, ...]) -> Tile:
