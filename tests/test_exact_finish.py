@@ -15,7 +15,7 @@ from graphtv import Graph, Problem, SquaredLoss, _core, grid_graph, solve
 from graphtv._reference.certificate import certificate
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
 from graphtv.solver import exact
-from graphtv.solver.descent import Descent
+from graphtv.solver.relay import Relay
 
 FOREVER = float("inf")
 
@@ -158,16 +158,17 @@ def test_after_flows_in_vain_the_start_goes_on(kind: str, monkeypatch: pytest.Mo
     problem = Problem(graph, SquaredLoss(rng.standard_normal(n) + np.arange(n) / 1000.0))
     expected = solve(problem, tol=0.0)
     resumed = []
-    resume = Descent.resume
+    resume = Relay.resume
 
-    def counted(self: Descent, p: Any) -> None:
+    def counted(self: Relay, p: Any) -> None:
         resumed.append(np.abs(p).max())
         resume(self, p)
 
-    monkeypatch.setattr(Descent, "resume", counted)
+    monkeypatch.setattr(Relay, "resume", counted)
     monkeypatch.setattr(exact, "ALLOWANCE", 1e-3)
     found = solve(problem, tol=0.0, method="exact")
     assert resumed
     assert max(resumed) <= 1.0
     assert found.status == "optimal"
+    assert found.preconditioner == ("chains" if kind == "grid" else "none")
     np.testing.assert_allclose(found.u, expected.u, rtol=0, atol=1e-10)

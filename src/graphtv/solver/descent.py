@@ -66,6 +66,7 @@ class Descent:
         else:
             self._start_from(start)
         self.is_cheap = partition is None
+        self.is_lattice = isinstance(self._channels[0], _core.LatticeDescent)
         self.polish_price = POLISH_PRICE[type(self._channels[0])]
         self.flows_price = FLOWS_PRICE[type(self._channels[0])]
         self.patience = PATIENCE[type(self._channels[0])]

@@ -94,7 +94,9 @@ class Relay:
         if self.preconditioner is None:
             self._past.append((self.iterations, relative_gap))
             if self._edges_are_slow() and self._has_time():
-                self._take_forests()
+                p = self._descent.dual_point()
+                self._descent.rest()
+                self._take_forests(p, is_start=relative_gap <= WORTH_KEEPING)
 
     def advance(self, at_most: int) -> None:
         """Do one or a few iterations."""
@@ -125,8 +127,15 @@ class Relay:
         self._descent.rest()
 
     def resume(self, p: Floats) -> None:
-        """Go on from p, without momentum."""
-        self._descent.resume(p)
+        """Go on from p, without momentum.
+
+        Flows in vain show that there is far to go. On grids forests take over then: chains need no
+        search, and get there, or to where flows are cheap, in less than edges and flows would.
+        """
+        if self.preconditioner is None and self._descent.is_lattice and self._has_time():
+            self._take_forests(p)
+        else:
+            self._descent.resume(p)
 
     def _edges_are_slow(self) -> bool:
         """Whether edges would need too many further iterations, as far as that can be told."""
@@ -140,16 +149,18 @@ class Relay:
         per_iteration = (time.perf_counter() - self._began) / self.iterations
         return self._watch.remaining > DECOMPOSITION * per_iteration
 
-    def _take_forests(self) -> None:
-        edges, gap = self._descent, self._past[-1][1]
-        p = edges.dual_point()
-        edges.rest()
-        start = p if gap <= WORTH_KEEPING else None
+    def _take_forests(self, p: Floats, is_start: bool = True) -> None:
+        """Let forests take over from edges at rest, which have come to p."""
+        edges = self._descent
         try:
             with self._watch:
                 found = as_preconditioner("auto", self._problem.graph, watch=self._watch)
                 self._descent = Descent(
-                    self._problem, found.partition, self._watch, self._n_threads, start
+                    self._problem,
+                    found.partition,
+                    self._watch,
+                    self._n_threads,
+                    p if is_start else None,
                 )
         except _core.Expired:
             edges.resume(p)
