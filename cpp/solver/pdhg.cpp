@@ -28,10 +28,6 @@ constexpr double share_by_epoch = 0.7, largest_change_by_epoch = 1e6;
 // one has arrived and the other makes rounding errors, which must not carry the weight away.
 constexpr double largest_change_alone = 1e3;
 
-// While p moves alone the weight need not grow beyond steps that take it across its range so many
-// times on average: more gain nothing, and cost its last digits.
-constexpr double longest_dual_step = 100.0;
-
 // At the optimum steps are rounding errors, and must not drive the weight anywhere.
 constexpr double largest_weight = 1e12;
 
@@ -258,22 +254,13 @@ void Pdhg::balance(const Distances& moved, double share, double largest_change) 
         weight_ = std::clamp(weight_, 1.0 / largest_weight, largest_weight);
         balanced_weight_ = weight_;
     } else if (squared_primal > 0.0 || squared_dual > 0.0) {
-        const bool is_known = balanced_weight_ > 0.0;
-        const double around = is_known ? balanced_weight_ : 1.0;
-        const double change = is_known ? largest_change_alone : largest_weight;
-        const double most = squared_dual > 0.0 ? longest_weight() : weight_;
         weight_ *= std::pow(squared_dual > 0.0 ? 4.0 : 0.25, share);
-        weight_ = std::clamp(std::min(weight_, most), around / change, around * change);
+        const double around = balanced_weight_ > 0.0 ? balanced_weight_ : 1.0;
+        const double change = balanced_weight_ > 0.0 ? largest_change_alone : largest_weight;
+        weight_ = std::clamp(weight_, around / change, around * change);
     }
     s_ = norm_ * weight_;
     t_ = norm_ / weight_;
-}
-
-// The weight with which a step of p, Ku/t, is as long as it may be.
-double Pdhg::longest_weight() const {
-    const auto size = static_cast<double>(weights_.size() * data_.n_channels());
-    const double variation = penalty_value(graph_, weights_, 0.0, arrival_, options_.n_threads);
-    return longest_dual_step * norm_ * size / variation;
 }
 
 Pdhg::Objectives Pdhg::evaluate() {

@@ -93,7 +93,6 @@ class Pdhg {
     bool has_fallen(double residual);
     Distances begin_epoch();
     void balance(const Distances& moved, double share, double largest_change);
-    double longest_weight() const;
     bool recondition(const Watch& watch);
 
     EdgeList graph_;
