@@ -1,21 +1,19 @@
 """Forest partitions: acyclic, complete, and all that they say about themselves."""
 
-import pickle
 import signal
 import time
-from itertools import pairwise
 
 import networkx
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from graphtv import ForestPartition, Graph, _core, decompose, grid_graph
 from graphtv._reference import partition as reference
 from graphtv.decomposition import METHODS, ORDERS, SPANNING
 from graphtv.gallery import erdos_renyi_graph, genrmf, path_graph, random_tree, star_graph
+from partitions import as_networkx, assert_is_what_it_says, forests_of, graphs, kappa
 
 ANY_GRAPH = [
     ("linear", {"order": "weight"}),
@@ -24,85 +22,6 @@ ANY_GRAPH = [
     ("matroid", {}),
     ("auto", {}),
 ]
-
-
-@st.composite
-def graphs(draw, max_vertices=12):
-    """Graphs of all densities, connected or not, with isolated vertices and equal weights."""
-    n = draw(st.integers(0, max_vertices))
-    pairs = [(i, j) for i in range(n) for j in range(i)]
-    if not pairs:
-        return Graph(n, [])
-    edges = draw(
-        st.one_of(
-            st.lists(st.sampled_from(pairs), unique=True),
-            st.lists(st.sampled_from(pairs), unique=True).map(
-                lambda few: [pair for pair in pairs if pair not in few]
-            ),
-        )
-    )
-    weight = st.sampled_from([1e-3, 0.5, 1.0, 2.0, 1e3])
-    weights = draw(st.lists(weight, min_size=len(edges), max_size=len(edges)))
-    return Graph(n, edges, weights)
-
-
-def forests_of(partition):
-    """The edges of each forest."""
-    edges = partition.graph.edges
-    return [
-        [(int(i), int(j)) for i, j in edges[partition.labels == k]]
-        for k in range(partition.n_forests)
-    ]
-
-
-def as_networkx(n_vertices, edges):
-    graph = networkx.empty_graph(n_vertices)
-    graph.add_edges_from(edges)
-    return graph
-
-
-def assert_is_what_it_says(partition):
-    """Check every attribute against the labels, with NetworkX."""
-    n = partition.graph.n_vertices
-    assert partition.labels.shape == (partition.graph.n_edges,)
-    assert partition.labels.dtype == np.int32
-    assert not partition.labels.flags.writeable
-    assert_array_equal(np.unique(partition.labels), np.arange(partition.n_forests))
-
-    forests = [as_networkx(n, edges) for edges in forests_of(partition)]
-    trees = [networkx.number_connected_components(forest) for forest in forests]
-    whole = as_networkx(n, partition.graph.edges.tolist())
-    n_components = networkx.number_connected_components(whole)
-    for k, forest in enumerate(forests):
-        assert networkx.is_forest(forest)
-        nontrivial = [c for c in networkx.connected_components(forest) if len(c) > 1]
-        longest = max(networkx.diameter(forest.subgraph(c)) + 1 for c in nontrivial)
-        assert partition.n_edges_per_forest[k] == forest.number_of_edges()
-        assert partition.n_trees_per_forest[k] == len(nontrivial)
-        assert partition.longest_path_per_forest[k] == longest
-
-    linear = all(degree <= 2 for forest in forests for _, degree in forest.degree)
-    nested = all(
-        networkx.has_path(before, i, j)
-        for before, forest in pairwise(forests)
-        for i, j in forest.edges
-    )
-    spanning = [count == n_components for count in trees]
-    assert partition.is_linear == linear
-    assert partition.is_nested == nested
-    assert partition.n_spanning == [*spanning, False].index(False)
-
-
-def kappa(partition):
-    """κ(T^-1/2 K) from the eigenvalues of Π = Σ_l (I - mean over each tree of forest l)."""
-    n = partition.graph.n_vertices
-    total = np.zeros((n, n))
-    for edges in forests_of(partition):
-        names = np.array(reference.components(n, edges))
-        same = (names[:, None] == names).astype(float)
-        total += np.eye(n) - same / same.sum(axis=1)
-    values = np.linalg.eigvalsh(total)
-    return np.sqrt(values[-1] / values[values > 1e-9][0])
 
 
 @pytest.mark.parametrize(("method", "options"), ANY_GRAPH)
@@ -366,57 +285,6 @@ def test_long_paths_need_no_stack():
         assert_array_equal(partition.longest_path_per_forest, [n])
 
 
-@given(graphs(), st.randoms(use_true_random=False))
-def test_own_labels(graph, random):
-    """Edges dealt at random into forests: from_labels accepts them if and only if none cycles."""
-    labels = np.array([random.randrange(3) for _ in range(graph.n_edges)], dtype=int)
-    labels = np.unique(labels, return_inverse=True)[1]
-    cyclic = [
-        k
-        for k in range(labels.max(initial=-1) + 1)
-        if not networkx.is_forest(as_networkx(graph.n_vertices, graph.edges[labels == k].tolist()))
-    ]
-    if cyclic:
-        with pytest.raises(ValueError, match=f"cycle in forest {cyclic[0]}"):
-            ForestPartition.from_labels(graph, labels)
-    else:
-        partition = ForestPartition.from_labels(graph, labels)
-        assert partition.method == "custom"
-        assert_array_equal(partition.labels, labels)
-        assert_is_what_it_says(partition)
-
-
-@pytest.mark.parametrize("dtype", [float, str, object, ">i8"])
-def test_no_labels_of_any_type(dtype):
-    partition = ForestPartition.from_labels(Graph(3, []), np.empty(0, dtype=dtype))
-    assert partition.n_forests == 0
-    assert partition.labels.dtype == np.int32
-
-
-def test_own_labels_are_copied():
-    labels = np.array([0, 1, 0], dtype=np.int32)
-    partition = ForestPartition.from_labels(path_graph(4), labels)
-    labels[0] = 1
-    assert partition.labels.tolist() == [0, 1, 0]
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ([0, 0], r"labels must have shape \(3,\), got \(2,\)"),
-        ([0.0, 0.0, 0.0], "labels must hold integers, got dtype float64"),
-        ([0, -1, 0], r"labels must lie in \[0, 3\), got -1 at index 1"),
-        ([0, 2**40, 0], "labels must lie in"),
-        ([0, 2, 0], "labels must be consecutive from 0, got 2 but no 1"),
-        ([0, 0, 0], "cycle in forest 0"),
-    ],
-)
-def test_bad_labels(labels, message):
-    triangle = Graph(3, [(0, 1), (1, 2), (0, 2)])
-    with pytest.raises(ValueError, match=message):
-        ForestPartition.from_labels(triangle, labels)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -439,28 +307,6 @@ def test_not_a_graph():
         decompose([[0, 1]])
     with pytest.raises(ValueError, match=r"graph must be a graphtv\.Graph"):
         ForestPartition.from_labels([[0, 1]], [0])
-
-
-def test_printed():
-    partition = decompose(erdos_renyi_graph(100, 1500, seed=0), "nested")
-    lines = str(partition).splitlines()
-    assert lines[0] == "ForestPartition of 1500 edges on 100 vertices"
-    assert f"L = {partition.n_forests}, the first l̂ = {partition.n_spanning}" in str(partition)
-    assert lines[-2].strip() == "…"
-    assert lines[-1].split()[:2] == [
-        str(partition.n_forests - 1),
-        str(partition.n_edges_per_forest[-1]),
-    ]
-
-
-def test_pickled():
-    partition = decompose(erdos_renyi_graph(20, 40, seed=0), "matroid")
-    copy = pickle.loads(pickle.dumps(partition))
-    assert_array_equal(copy.labels, partition.labels)
-    assert repr(copy) == repr(partition)
-    for one in (partition, copy):
-        for array in (one.labels, one.n_edges_per_forest, one.longest_path_per_forest):
-            assert not array.flags.writeable
 
 
 def test_heaviest_first_is_a_stable_sort():
