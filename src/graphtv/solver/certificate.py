@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem, relative_gap
-from graphtv.result import Record
+from graphtv.result import Certified, Record
 from graphtv.solver.engine import Engine
 from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss, TotalVariation
 
@@ -25,7 +26,8 @@ CHUNK = 1 << 18
 """Edges to deal with in one go."""
 
 
-class Certificate(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Certificate(Certified):
     """A primal and a dual point, as the core's flat arrays, and what they prove."""
 
     u: Floats
@@ -35,17 +37,7 @@ class Certificate(NamedTuple):
 
     def with_better(self, u: Floats, primal: float) -> Certificate:
         """Return the certificate with another primal point, if that is better."""
-        return self._replace(u=u, primal=primal) if primal < self.primal else self
-
-    @property
-    def gap(self) -> float:
-        """The difference primal - dual, at least 0."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap over max(|primal|, |dual|)."""
-        return relative_gap(self.primal, self.dual)
+        return replace(self, u=u, primal=primal) if primal < self.primal else self
 
 
 class Polished(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from graphtv import _core
 from graphtv._memory import give_back
 from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
-from graphtv.result import Status
+from graphtv.result import Certified, Status
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.engine import Engine
 from graphtv.solver.idle import without_work
@@ -57,7 +57,8 @@ FINEST = 32767
 """p is held in multiples of 1/FINEST."""
 
 
-class Held(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Held(Certified):
     """A certificate in a quarter of the memory, as good as it says of itself."""
 
     u: Floats
@@ -69,11 +70,6 @@ class Held(NamedTuple):
     def of(cls, problem: Problem, u: Floats, p: Rounded, primal: float, n_threads: int) -> Held:
         """Certify u, whose objective is known, with p."""
         return cls(u, p, primal, problem._dual(p, n_threads))
-
-    @property
-    def gap(self) -> float:
-        """The difference primal - dual, at least 0."""
-        return max(self.primal - self.dual, 0.0)
 
     def unpack(self) -> Certificate:
         """Return the certificate."""

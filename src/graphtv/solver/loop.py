@@ -230,7 +230,9 @@ def _run(
                 if guess is not None and candidate.relative_gap > tolerance:
                     candidate = candidate.with_better(*guess)
                 # The method may have been too sure: its own values are only good to its precision.
-                record = progress.record(engine.iterations, engine.sweeps, *candidate[2:])
+                record = progress.record(
+                    engine.iterations, engine.sweeps, candidate.primal, candidate.dual
+                )
             elif candidate is None and polish.is_due(
                 record,
                 min(engine.pattern_gap, WITHIN * max(tolerance, engine.target)),
