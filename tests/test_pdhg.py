@@ -9,12 +9,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphtv import Graph, _core, decompose, grid_graph
+from graphtv import (
+    AbsoluteLoss,
+    Graph,
+    HuberLoss,
+    LinearBox,
+    Problem,
+    _core,
+    decompose,
+    grid_graph,
+    solve,
+)
 from graphtv._reference import pdhg as reference
 from graphtv._reference.certificate import certificate
 from graphtv._reference.tv import tv_quadratic
 from graphtv.decomposition import ForestPartition
-from graphtv.gallery import erdos_renyi_graph
+from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
 from graphtv.preconditioner import as_preconditioner
 
 Array = NDArray[np.float64]
@@ -245,6 +255,40 @@ def test_terms_without_strong_convexity_restart_to_the_optimum() -> None:
         primal, dual = solver.evaluate()
         assert restarts > 3
         assert -1e-12 <= primal - dual <= 1e-7 * primal
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("preconditioner", ["chains", "diagonal"])
+def test_p_that_moves_alone_keeps_its_digits(preconditioner: str, scale: float) -> None:
+    """The answer is f, where u begins: longer and longer steps left p with rounding errors."""
+    problem = Problem(
+        grid_graph((64, 64), 0.2),
+        AbsoluteLoss(scale * piecewise_constant_image((64, 64), seed=0)[0].ravel()),
+    )
+    result = solve(problem, method="pdhg", preconditioner=preconditioner, tol=1e-12)
+    assert result.status == "optimal"
+    assert result.iterations < 200
+
+
+@pytest.mark.parametrize("preconditioner", ["chains", "diagonal"])
+@pytest.mark.parametrize("exponent", [-200, -40, 40, 200])
+def test_the_unit_of_the_data_does_not_matter(preconditioner: str, exponent: int) -> None:
+    """Powers of two round nothing: the iterations are the same. They were lost at 2^±100."""
+    rng = np.random.default_rng(3)
+    f, unit = rng.normal(size=144), 2.0**exponent
+
+    def iterations(data: Any, weight: float) -> int:
+        problem = Problem(grid_graph((12, 12), weight), data)
+        result = solve(problem, method="pdhg", preconditioner=preconditioner, tol=1e-6)
+        assert result.status == "optimal"
+        return result.iterations
+
+    # f in other units, and u with it.
+    assert iterations(AbsoluteLoss(unit * f), 0.6) == iterations(AbsoluteLoss(f), 0.6)
+    huber = iterations(HuberLoss(f, 0.1), 0.05)
+    assert iterations(HuberLoss(unit * f, unit * 0.1), unit * 0.05) == huber
+    # The whole objective in other units.
+    assert iterations(LinearBox(unit * f), unit * 0.5) == iterations(LinearBox(f), 0.5)
 
 
 @pytest.mark.parametrize("kind", ["squared", "absolute", "channels"])

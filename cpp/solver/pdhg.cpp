@@ -28,6 +28,10 @@ constexpr double share_by_epoch = 0.7, largest_change_by_epoch = 1e6;
 // one has arrived and the other makes rounding errors, which must not carry the weight away.
 constexpr double largest_change_alone = 1e3;
 
+// Where p moves alone by so few roundings of u/t, its steps are too long for its digits. They go back
+// to a weight, times the natural one, that leaves it most of them.
+constexpr double roundings = 10.0, weight_of_digits = 100.0;
+
 // At the optimum steps are rounding errors, and must not drive the weight anywhere.
 constexpr double largest_weight = 1e12;
 
@@ -68,9 +72,10 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     if (!metric_.empty()) gamma_ /= *std::max_element(metric_.begin(), metric_.end());
 
     const double N = dual_->squared_operator_norm();
+    unit_ = options.primal_weight > 0.0 ? options.primal_weight : natural_weight();
     s_ = options.primal_step > 0.0 ? options.primal_step
          : options.dual_step > 0.0 ? N / options.dual_step
-                                   : options.primal_weight * std::sqrt(N);
+                                   : unit_ * std::sqrt(N);
     t_ = options.dual_step > 0.0 ? options.dual_step : N / s_;
     norm_ = std::sqrt(s_ * t_);
     weight_ = std::sqrt(s_ / t_);
@@ -82,6 +87,25 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     std::fill(steps_.begin(), steps_.end(), 1e300);
     data_.prox(arrival_, steps_, arrival_, options_.n_threads);
     begin_epoch();
+}
+
+// The paper's weight is 1; schemes that balance begin with one for data of any unit. Where u has a
+// range, s has the unit of ω over its length, and need not be less than the curvature. Where it has
+// none, the curvature alone sets the scale, and 1 measured best.
+double Pdhg::natural_weight() const {
+    const double length = data_.domain().upper - data_.domain().lower;
+    const bool balances = options_.memory().point;
+    if (!balances || !std::isfinite(length)) return 1.0;
+    const auto mean = [](std::span<const double> values) {
+        double sum = 0.0;
+        for (const double value : values) sum += value / static_cast<double>(values.size());
+        return sum;
+    };
+    const double S = metric_.empty() ? 1.0 : mean(metric_);
+    const double s = std::max(mean(weights_) / length / S, gamma_);
+    const double weight = s / std::sqrt(dual_->squared_operator_norm());
+    const bool has_square = std::isnormal(weight * weight) && std::isnormal(1.0 / weight / weight);
+    return has_square ? weight : 1.0;
 }
 
 void Pdhg::start(std::span<const double> u, std::span<const double> p) {
@@ -249,18 +273,28 @@ bool Pdhg::has_fallen(double residual) {
 void Pdhg::balance(const Distances& moved, double share, double largest_change) {
     const auto [squared_primal, squared_dual] = moved;
     if (squared_primal > 0.0 && squared_dual > 0.0) {
-        const double change = std::sqrt(squared_dual / squared_primal) / weight_;
+        const double change = std::sqrt(squared_dual) / std::sqrt(squared_primal) / weight_;
         weight_ *= std::pow(std::clamp(change, 1.0 / largest_change, largest_change), share);
-        weight_ = std::clamp(weight_, 1.0 / largest_weight, largest_weight);
+        weight_ = std::clamp(weight_, unit_ / largest_weight, unit_ * largest_weight);
         balanced_weight_ = weight_;
     } else if (squared_primal > 0.0 || squared_dual > 0.0) {
         weight_ *= std::pow(squared_dual > 0.0 ? 4.0 : 0.25, share);
-        const double around = balanced_weight_ > 0.0 ? balanced_weight_ : 1.0;
+        if (squared_dual > 0.0 && squared_dual <= squared_rounding())
+            weight_ = std::min(weight_, weight_of_digits * unit_);
+        const double around = balanced_weight_ > 0.0 ? balanced_weight_ : unit_;
         const double change = balanced_weight_ > 0.0 ? largest_change_alone : largest_weight;
         weight_ = std::clamp(weight_, around / change, around * change);
     }
     s_ = norm_ * weight_;
     t_ = norm_ / weight_;
+}
+
+// Of a step of p, in the norm of T.
+double Pdhg::squared_rounding() const {
+    const double squared = quick_sum_of(arrival_.size(), options_.n_threads,
+                                        [&](std::size_t i) { return arrival_[i] * arrival_[i]; });
+    const double share = roundings * std::numeric_limits<double>::epsilon() * norm_ / t_;
+    return share * share * squared;
 }
 
 Pdhg::Objectives Pdhg::evaluate() {

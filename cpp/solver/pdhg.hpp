@@ -38,7 +38,7 @@ struct PdhgOptions {
     Scheme scheme = Scheme::balanced;
     double primal_step = 0.0;    // s; 0: from the weight
     double dual_step = 0.0;      // t; 0: N/s
-    double primal_weight = 1.0;  // √(s/t) at the start
+    double primal_weight = 0.0;  // √(s/t) at the start; 0: as fits the data
     double gamma = 0.0;          // for Algorithm 2, in the Euclidean norm
     bool reconditions = false;   // other forests now and then (solver/reconditioning.hpp)
     int n_threads = 1;
@@ -93,6 +93,8 @@ class Pdhg {
     bool has_fallen(double residual);
     Distances begin_epoch();
     void balance(const Distances& moved, double share, double largest_change);
+    double natural_weight() const;
+    double squared_rounding() const;
     bool recondition(const Watch& watch);
 
     EdgeList graph_;
@@ -103,6 +105,7 @@ class Pdhg {
     PdhgOptions options_;
 
     double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
+    double unit_;                           // the weight at the start
     double balanced_weight_ = 0.0;          // the last on which both points had a say, if any
     long long iteration_ = 0, next_balance_, next_recondition_;
     long long earlier_sweeps_ = 0;

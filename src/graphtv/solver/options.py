@@ -24,8 +24,10 @@ class PDHG:
         takes 0.25 for the squared loss.
     primal_step, dual_step : float, optional
         The inverse step sizes s and t. By default s = t = √N with N the bound of ‖T^-½ K S^-½‖².
-    primal_weight : float
-        √(s/t) where the steps are not given.
+    primal_weight : float, optional
+        √(s/t) at the start where the steps are not given. By default 1 for the schemes with fixed
+        steps, as in the paper; for those that balance them, what fits the range of the data and the
+        weights, so that their unit does not matter.
     alpha : float
         Exponent of the diagonal preconditioner.
 
@@ -40,18 +42,17 @@ class PDHG:
     gamma: float | None = None
     primal_step: float | None = None
     dual_step: float | None = None
-    primal_weight: float = 1.0
+    primal_weight: float | None = None
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
         as_choice(self.scheme, "scheme", SCHEMES)
         if self.gamma is not None:
             as_real(self.gamma, "gamma", minimum=0.0)
-        for name in ("primal_step", "dual_step"):
+        for name in ("primal_step", "dual_step", "primal_weight"):
             value = getattr(self, name)
             if value is not None:
                 as_real(value, name, minimum=0.0, strict=True)
-        as_real(self.primal_weight, "primal_weight", minimum=0.0, strict=True)
         alpha = as_real(self.alpha, "alpha", minimum=0.0)
         if alpha > 2.0:
             raise ValueError(f"alpha must lie in [0, 2], got {alpha}")

@@ -72,7 +72,7 @@ class Pdhg:
             scheme,
             options.primal_step or 0.0,
             options.dual_step or 0.0,
-            options.primal_weight,
+            options.primal_weight or 0.0,
             gamma,
             n_threads,
             reconditions=_reconditions(preconditioner, scheme),
