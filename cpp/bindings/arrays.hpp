@@ -31,18 +31,29 @@ template <class T>
 using InPlaceOf = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using InPlace = InPlaceOf<double>;
 
-inline std::span<double> view(const InPlace& array) { return {array.data(), array.size()}; }
+// Arrays at odd addresses (a buffer in the midst of a message) are for the Python layer to copy.
+template <class T>
+T* aligned(T* data) {
+    if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
+        throw std::invalid_argument("an array is not aligned");
+    return data;
+}
+
+inline std::span<double> view(const InPlace& array) {
+    return {aligned(array.data()), array.size()};
+}
 inline std::span<std::int16_t> view(const InPlaceOf<std::int16_t>& array) {
-    return {array.data(), array.size()};
+    return {aligned(array.data()), array.size()};
 }
 
 template <class T>
 std::span<const T> view(const In<T>& array) {
-    return {array.data(), array.size()};
+    return {aligned(array.data()), array.size()};
 }
 
 inline EdgeList view(Vertex n_vertices, const InEdges& edges) {
-    return {n_vertices, {reinterpret_cast<const Edge*>(edges.data()), edges.shape(0)}};
+    const auto* first = reinterpret_cast<const Edge*>(aligned(edges.data()));
+    return {n_vertices, {first, edges.shape(0)}};
 }
 
 // What the core takes on trust.

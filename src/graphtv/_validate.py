@@ -184,7 +184,7 @@ def brief(value: Any) -> str:
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Return `values` as an array of whatever type and shape it has."""
+    """Return `values` as an aligned array of whatever type and shape it has."""
     if np.ma.is_masked(values):
         where = first_index(np.ma.getmaskarray(values))
         raise ValueError(f"{name} must not be masked, got a masked entry at {describe(where)}")
@@ -192,7 +192,15 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} must be an array: {error}") from None
-    return array
+    return aligned(array)
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """Return `array`, or a copy where numbers lie at odd addresses, which the core does not read.
+
+    Messages between processes and rows of packed records are full of them.
+    """
+    return array if array.flags.aligned else array.copy()
 
 
 def is_dask(values: Any) -> bool:

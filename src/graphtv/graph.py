@@ -12,6 +12,7 @@ from graphtv._validate import (
     INDEX_LIMIT,
     Floats,
     Indices,
+    aligned,
     as_array,
     as_count,
     as_edges,
@@ -77,6 +78,7 @@ class Graph:
     def _assign(
         self, n_vertices: int, edges: Indices, weights: Floats, grid: GridStructure | None
     ) -> None:
+        edges, weights = aligned(edges), aligned(weights)
         edges.flags.writeable = False
         weights.flags.writeable = False
         self._n_vertices, self._edges, self._weights = n_vertices, edges, weights

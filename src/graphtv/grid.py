@@ -15,6 +15,7 @@ from graphtv._validate import (
     INDEX_LIMIT,
     Floats,
     Indices,
+    aligned,
     as_array,
     as_floats,
     as_shape,
@@ -39,6 +40,7 @@ class GridStructure:
     coordinates: Indices
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "coordinates", aligned(self.coordinates))
         self.coordinates.flags.writeable = False
 
     def __repr__(self) -> str:

@@ -1,0 +1,47 @@
+"""What arrives amidst a message, at an odd address, as between the workers of a cluster."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphtv import Problem, SquaredLoss, _core, decompose, grid_graph, solve
+from graphtv.decomposition import ForestPartition
+from graphtv.gallery import erdos_renyi_graph
+
+
+def through_a_message(value: Any) -> Any:
+    """Return a copy whose arrays begin one byte after where they should."""
+    buffers: list[pickle.PickleBuffer] = []
+    pickled = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    shifted = [memoryview(b"\0" + buffer.raw())[1:] for buffer in buffers]
+    return pickle.loads(pickled, buffers=shifted)
+
+
+def test_the_message_is_what_it_says() -> None:
+    assert not through_a_message(np.arange(5.0)).flags.aligned
+
+
+@pytest.mark.parametrize("graph", [grid_graph((7, 8), 0.3), erdos_renyi_graph(40, 90, seed=1)])
+def test_problems_results_and_partitions(graph: Any) -> None:
+    problem = Problem(graph, SquaredLoss(np.random.default_rng(0).normal(size=graph.n_vertices)))
+    expected = solve(problem)
+    arrived = through_a_message(problem)
+    assert arrived.graph.edges.flags.aligned
+    assert arrived.graph.weights.flags.aligned
+    assert not arrived.graph.edges.flags.writeable
+    np.testing.assert_array_equal(solve(arrived).u, expected.u)
+    again = solve(problem, warm_start=through_a_message(expected))
+    np.testing.assert_allclose(again.u, expected.u, atol=1e-6)
+    partition = decompose(graph)
+    same = through_a_message(partition)
+    assert isinstance(same, ForestPartition)
+    assert all(value.flags.aligned for value in vars(same).values() if hasattr(value, "flags"))
+    np.testing.assert_array_equal(same.labels, partition.labels)
+
+
+def test_the_core_refuses_them() -> None:
+    edges = through_a_message(np.zeros((1, 2), dtype=np.int32))
+    with pytest.raises(ValueError, match="not aligned"):
+        _core.recognize_grid(2, edges)
