@@ -89,9 +89,8 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     begin_epoch();
 }
 
-// The paper's weight is 1; schemes that balance begin with one for data of any unit. Where u has a
-// range, s has the unit of ω over its length, and need not be less than the curvature. Where it has
-// none, the curvature alone sets the scale, and 1 measured best.
+// The paper's weight is 1; schemes that balance begin with one for data of any unit: where u has a
+// range, s has the unit of ω over its length, and need not be less than the curvature.
 double Pdhg::natural_weight() const {
     const double length = data_.domain().upper - data_.domain().lower;
     const bool balances = options_.memory().point;
@@ -289,10 +288,15 @@ void Pdhg::balance(const Distances& moved, double share, double largest_change) 
     t_ = norm_ / weight_;
 }
 
-// Of a step of p, in the norm of T.
+// Of a step of p in the norm of T, which is ‖T^-½ Ku‖/t ≤ √N ‖u‖_S/t.
 double Pdhg::squared_rounding() const {
-    const double squared = quick_sum_of(arrival_.size(), options_.n_threads,
-                                        [&](std::size_t i) { return arrival_[i] * arrival_[i]; });
+    const auto n = data_.n_vertices();
+    double squared = 0.0;
+    for (std::size_t c = 0; c < data_.n_channels(); ++c)
+        squared += quick_sum_of(n, options_.n_threads, [&](std::size_t v) {
+            const double u = arrival_[c * n + v];
+            return u * u * (metric_.empty() ? 1.0 : metric_[v]);
+        });
     const double share = roundings * std::numeric_limits<double>::epsilon() * norm_ / t_;
     return share * share * squared;
 }

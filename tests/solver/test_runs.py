@@ -16,6 +16,7 @@ from graphtv import (
     grid_graph,
     solve,
 )
+from graphtv.gallery import piecewise_constant_image
 from instances import make_problem, noise, noisy_image, scattered, ways
 from verify import verify
 
@@ -280,6 +281,19 @@ class TestLimits:
         result = solve(problem, tol=1e-15, time_limit=0.5, n_threads=1)
         assert result.status == "time_limit"
         assert time.process_time() - start <= 0.55
+
+
+def test_flows_wait_where_edges_were_slow(capsys):
+    """They cost far more there than chains, which reach the tolerance, if begun from nothing."""
+    image = piecewise_constant_image((256, 256), seed=0)[0]
+    problem = Problem(grid_graph((256, 256), 1.0), SquaredLoss(image.ravel()))
+    result = solve(problem, verbose=True)
+    assert result.preconditioner == "chains"
+    assert "flows\n" not in capsys.readouterr().out
+    alone = solve(problem, method="descent", preconditioner="chains")
+    assert 0 < result.sweeps <= alone.sweeps
+    solve(problem, tol=0.0, verbose=True)
+    assert "flows\n" in capsys.readouterr().out
 
 
 def test_flows_wait_for_a_start_that_is_almost_there(capsys):

@@ -11,6 +11,7 @@ from graphtv._validate import Floats, Rounded
 from graphtv.decomposition import ForestPartition
 from graphtv.graph import Graph
 from graphtv.problem import Problem
+from graphtv.solver.engine import FLOWS_GAP
 from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
 
@@ -40,6 +41,7 @@ class Descent:
 
     phase = ""
     target = 0.0
+    flows_gap = FLOWS_GAP
     preconditioner = None
 
     def __init__(

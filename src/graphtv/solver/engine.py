@@ -10,6 +10,9 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.preconditioner import Preconditioner
 
+FLOWS_GAP = 5e-4
+"""Relative gap from which on flows are cheap, as a rule; they do not mind a factor of four."""
+
 
 class Engine(Protocol):
     """A method on its way. Points are the core's flat arrays, channel after channel."""
@@ -89,6 +92,10 @@ def rounded(p: Floats, n_threads: int) -> Rounded:
 
 class Start(Engine, Protocol):
     """A method that may be interrupted by another, and lend it its memory."""
+
+    @property
+    def flows_gap(self) -> float:
+        """The relative gap from which on flows may be cheap."""
 
     @property
     def flows_price(self) -> int:

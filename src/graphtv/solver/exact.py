@@ -23,9 +23,6 @@ from graphtv.terms import SquaredLoss
 EXACT_GAP = 1e-12
 """The relative gap that counts as exact: what tol=0 asks for."""
 
-HANDOVER_GAP = 5e-4
-"""Relative gap at which the start hands over to the flows; they do not mind a factor of four."""
-
 SHORTEST_CHEAP_START = 16
 """Iterations over edges, which cost next to nothing, before the flows are tried."""
 
@@ -76,7 +73,7 @@ class Exact:
         self._attempts = 0
         self._past: list[tuple[int, float]] = []  # iterations of the start, and gaps without polish
         self._good_since = 0  # iterations, once the start is good enough for flows
-        self.target = HANDOVER_GAP
+        self._waits = False  # for the start, which is almost there
         self.is_final = False
         self.phase = start.phase
         self.on_start: Callable[[Floats, Rounded], None] = _ignore
@@ -107,6 +104,11 @@ class Exact:
         return self._start.preconditioner
 
     @property
+    def target(self) -> float:
+        """The gap at which the start hands over to the flows, or is done."""
+        return self._tolerance if self._waits else self._start.flows_gap
+
+    @property
     def pattern_gap(self) -> float:
         """The gap from which on a polish may pay, of the start."""
         return self._start.pattern_gap
@@ -128,7 +130,8 @@ class Exact:
         self._start.observe(relative_gap)
         if self._next_attempt == 0:
             done, least = self._start.iterations, SHORTEST_CHEAP_START if self.is_cheap else 0
-            is_due = done >= self._longest_start or (relative_gap <= HANDOVER_GAP and done >= least)
+            is_good = relative_gap <= self._start.flows_gap
+            is_due = done >= self._longest_start or (is_good and done >= least)
         else:
             is_due = self._start.iterations >= self._next_attempt
         if is_due and not self.is_final:
@@ -141,11 +144,10 @@ class Exact:
         done, price = self._start.iterations, self._start.flows_price
         self._good_since = self._good_since or done
         ahead = iterations_ahead(self._past, self._tolerance) if self._past else None
-        waits = (
+        self._waits = (
             ahead is not None and ahead <= price and done < self._good_since + LONGEST_WAIT * price
         )
-        self.target = self._tolerance if waits else HANDOVER_GAP
-        return waits
+        return self._waits
 
     def advance(self, at_most: int) -> None:
         """Do some iterations of the start, or try the flows."""

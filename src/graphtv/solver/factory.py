@@ -6,8 +6,8 @@ from graphtv import _core
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.descent import Descent
-from graphtv.solver.engine import Engine, Start
-from graphtv.solver.exact import HANDOVER_GAP, Exact
+from graphtv.solver.engine import FLOWS_GAP, Engine, Start
+from graphtv.solver.exact import Exact
 from graphtv.solver.forest import Forest, is_solved_outright
 from graphtv.solver.idle import Idle
 from graphtv.solver.pdhg import Pdhg
@@ -51,7 +51,7 @@ def _make(
     partition = None if preconditioner is None else preconditioner.partition
     if plan.start == "descent" and is_solved_outright(problem, partition):
         return Forest(problem, n_threads)
-    goal = HANDOVER_GAP if plan.method == "exact" else tolerance
+    goal = FLOWS_GAP if plan.method == "exact" else tolerance
     p = None if warm is None else warm.p
     if plan.start == "pdhg":
         assert preconditioner is not None

@@ -25,8 +25,8 @@ class PDHG:
     primal_step, dual_step : float, optional
         The inverse step sizes s and t. By default s = t = √N with N the bound of ‖T^-½ K S^-½‖².
     primal_weight : float, optional
-        √(s/t) at the start where the steps are not given. By default 1 for the schemes with fixed
-        steps, as in the paper; for those that balance them, what fits the range of the data and the
+        √(s/t) at the start where the steps are not given. By default 1 for the squared loss and for
+        the schemes with fixed steps, as in the paper; else what fits the range of the data and the
         weights, so that their unit does not matter.
     alpha : float
         Exponent of the diagonal preconditioner.

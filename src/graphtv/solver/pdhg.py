@@ -10,8 +10,9 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.preconditioner import Preconditioner
 from graphtv.problem import Problem
-from graphtv.solver.engine import rounded
+from graphtv.solver.engine import FLOWS_GAP, rounded
 from graphtv.solver.options import PDHG
+from graphtv.terms import SquaredLoss
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
 
@@ -31,6 +32,7 @@ class Pdhg:
     pattern_gap = math.inf
     polish_price = 4
     flows_price = 30
+    flows_gap = FLOWS_GAP
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class Pdhg:
             scheme,
             options.primal_step or 0.0,
             options.dual_step or 0.0,
-            options.primal_weight or 0.0,
+            options.primal_weight or _first_weight(problem, gamma),
             gamma,
             n_threads,
             reconditions=_reconditions(preconditioner, scheme),
@@ -127,6 +129,14 @@ class Pdhg:
 
     def conclude(self) -> None:
         """Keep all memory."""
+
+
+def _first_weight(problem: Problem, gamma: float) -> float:
+    """Return √(s/t) at the start, or 0 for what fits the range of u, see docs/theory/pdhg.md.
+
+    The squared loss has the same curvature everywhere, which says more than its range.
+    """
+    return 1.0 if isinstance(problem.data, SquaredLoss) and gamma > 0.0 else 0.0
 
 
 def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:

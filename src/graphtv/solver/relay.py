@@ -23,7 +23,11 @@ FIRST_DOUBT = 16
 """Iterations before the future is foretold from the past."""
 
 WORTH_KEEPING = 1e-2
-"""Relative gap above which forests do better from nothing than from where edges got to."""
+"""Relative gap above which forests do better from nothing than from where edges got to; on grids
+they always do."""
+
+FAR_FLOWS_GAP = 2e-6
+"""Relative gap from which on flows are cheap on a grid whose edges were slow."""
 
 
 class Relay:
@@ -46,6 +50,7 @@ class Relay:
         self._past: list[tuple[int, float]] = []  # iterations and gaps over edges
         self._edge_iterations = 0  # once forests have taken over
         self._edge_restarts = 0
+        self._is_far = False  # whether values have far to travel over a grid
         self.preconditioner: Preconditioner | None = None
         self.phase = "edges"
 
@@ -80,6 +85,11 @@ class Relay:
         return self._descent.polish_price
 
     @property
+    def flows_gap(self) -> float:
+        """The relative gap from which on flows may be cheap, of the descent at work."""
+        return FAR_FLOWS_GAP if self._is_far else self._descent.flows_gap
+
+    @property
     def flows_price(self) -> int:
         """Iterations that cost as little as flows may, of the descent at work."""
         return self._descent.flows_price
@@ -94,9 +104,11 @@ class Relay:
         if self.preconditioner is None:
             self._past.append((self.iterations, relative_gap))
             if self._edges_are_slow() and self._has_time():
+                self._is_far = self._descent.is_lattice
                 p = self._descent.dual_point()
                 self._descent.rest()
-                self._take_forests(p, is_start=relative_gap <= WORTH_KEEPING)
+                is_start = relative_gap <= WORTH_KEEPING and not self._is_far
+                self._take_forests(p, is_start=is_start)
 
     def advance(self, at_most: int) -> None:
         """Do one or a few iterations."""
