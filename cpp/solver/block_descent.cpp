@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "terms/sum.hpp"
+#include "tv/forest_sweep.hpp"
 
 namespace graphtv {
 

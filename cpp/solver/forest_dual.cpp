@@ -4,6 +4,7 @@
 
 #include "parallel/watch.hpp"
 #include "terms/sum.hpp"
+#include "tv/forest_sweep.hpp"
 
 namespace graphtv {
 

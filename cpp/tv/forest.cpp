@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tv/forest_sweep.hpp"
+
 namespace graphtv {
 
 ForestTV::ForestTV(const EdgeList& forest, std::span<const double> edge_weights, double delta)
