@@ -1,0 +1,88 @@
+"""A data term of one's own in Python."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from graphtv import DataTerm, Problem, SquaredLoss, grid_graph
+from term_values import prox
+
+
+class HalfSquare:
+    """½‖u - f‖², written by a user."""
+
+    strong_convexity = 1.0
+
+    def __init__(self, signal):
+        self.signal = np.asarray(signal, dtype=float)
+        if self.signal.ndim == 2:
+            self.n_channels = self.signal.shape[1]
+
+    def value(self, u):
+        return 0.5 * np.sum((u - self.signal) ** 2)
+
+    def conjugate(self, s):
+        return np.sum(s * self.signal + 0.5 * s**2)
+
+    def prox(self, v, step):
+        return (v + step * self.signal) / (1 + step)
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 3)])
+def test_a_users_own_term(shape):
+    rng = np.random.default_rng(4)
+    f, v = rng.normal(size=(2, *shape))
+    own, ours = HalfSquare(f), SquaredLoss(f)
+    assert isinstance(own, DataTerm)
+    assert isinstance(ours, DataTerm)
+    mine, expected = (Problem(grid_graph((2, 3)), term) for term in (own, ours))
+    p = rng.uniform(-1, 1, size=mine.dual_shape)
+    assert mine.primal(v) == pytest.approx(expected.primal(v))
+    assert mine.dual(p) == pytest.approx(expected.dual(p))
+    assert mine.term.strong_convexity == 1.0
+    flat = np.ascontiguousarray(v.T).ravel()
+    for steps in (np.array([0.3]), rng.random(6) + 0.1):
+        np.testing.assert_allclose(
+            prox(mine.term, flat, steps), prox(expected.term, flat, steps), rtol=1e-14
+        )
+
+
+def test_a_users_formula_may_take_powers_of_the_step():
+    class Curious(HalfSquare):
+        def prox(self, v, step):
+            return super().prox(v, step) + 0 * step**10
+
+    problem = Problem(grid_graph((3,)), Curious(np.ones(3)))
+    for steps in (np.array([1e300]), np.full(3, 1e300)):
+        np.testing.assert_allclose(prox(problem.term, np.zeros(3), steps), 1.0)
+
+
+def test_what_a_users_term_raises_arrives():
+    class Broken(HalfSquare):
+        def value(self, u):
+            raise KeyError("mine")
+
+        def conjugate(self, s):
+            return np.nan
+
+        def prox(self, v, step):
+            return v[:-1]
+
+    broken = Problem(grid_graph((3,)), Broken(np.zeros(3)))
+    with pytest.raises(KeyError, match="mine"):
+        broken.primal(np.zeros(3))
+    with pytest.raises(ValueError, match=r"data\.conjugate must return a number, got nan"):
+        broken.dual(np.zeros(2))
+    with pytest.raises(ValueError, match=r"data\.prox.*shape \(3,\), got \(2,\)"):
+        prox(broken.term, np.zeros(3), np.ones(1))
+
+
+def test_a_users_term_in_a_cycle_is_collected():
+    term = HalfSquare(np.zeros(2))
+    term.problem = Problem(grid_graph((2,)), term)
+    alive = weakref.ref(term)
+    del term
+    gc.collect()
+    assert alive() is None
