@@ -291,6 +291,15 @@ def test_the_unit_of_the_data_does_not_matter(preconditioner: str, exponent: int
     assert iterations(LinearBox(unit * f), unit * 0.5) == iterations(LinearBox(f), 0.5)
 
 
+def test_few_data_far_away_do_not_matter() -> None:
+    f = np.random.default_rng(0).normal(size=1024)
+    f[100] = 1e8
+    problem = Problem(grid_graph((32, 32), 0.5), AbsoluteLoss(f))
+    result = solve(problem, method="pdhg", tol=1e-6)
+    assert result.status == "optimal"
+    assert result.iterations < 500
+
+
 @pytest.mark.parametrize("kind", ["squared", "absolute", "channels"])
 def test_reconditioning_keeps_the_pair_and_gets_there_sooner(kind: str) -> None:
     rng = np.random.default_rng(12)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtv import Problem, SquaredLoss, _core, decompose, grid_graph, solve
+from graphtv import Graph, Problem, SquaredLoss, _core, decompose, grid_graph, solve
 from graphtv.decomposition import ForestPartition
 from graphtv.gallery import erdos_renyi_graph
 
@@ -39,6 +39,13 @@ def test_problems_results_and_partitions(graph: Any) -> None:
     assert isinstance(same, ForestPartition)
     assert all(value.flags.aligned for value in vars(same).values() if hasattr(value, "flags"))
     np.testing.assert_array_equal(same.labels, partition.labels)
+
+
+def test_nothing_may_lie_anywhere() -> None:
+    for graph in (Graph(5, np.empty((0, 2), dtype=int)), grid_graph((1, 1))):
+        problem = through_a_message(Problem(graph, SquaredLoss(np.zeros(graph.n_vertices))))
+        assert solve(problem).status == "optimal"
+        assert through_a_message(decompose(graph)).n_forests == decompose(graph).n_forests
 
 
 def test_the_core_refuses_them() -> None:

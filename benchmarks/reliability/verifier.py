@@ -96,7 +96,7 @@ def data_values(problem: Problem, u: Long, s: Long) -> tuple[Long, Long, Long]:
     if isinstance(data, SquaredLoss):
         conjugates = np.where(c > 0, s * f + s * (s / (2 * divisor)), s * end)
         r = u - f
-        return c * r * r / 2, conjugates, np.maximum(abs(f), abs(end))
+        return c * r * r / 2, conjugates, np.where(c > 0, abs(f) + abs(s) / divisor, abs(end))
     if isinstance(data, AbsoluteLoss):
         best = np.where(abs(s) <= c, np.where(c > 0, f, end), end)
         return c * abs(u - f), s * best - np.where(c > 0, c * abs(best - f), 0), abs(best)

@@ -65,7 +65,7 @@ def measure(
     partition = decompose(graph, preconditioner)
     shape = (graph.n_vertices, graph.edges, graph.weights)
     forests = _core.Forests(*shape, partition.labels, partition.n_forests, 0.0, np.empty(0))
-    steps = (0.0, 0.0, 1.0 if data.strong_convexity > 0.0 else 0.0)  # as the solver does
+    steps = (0.0, 0.0, 0.0)  # as they fit the problem
     solver = _core.Pdhg(
         *shape, data, 0.0, forests, None, scheme, *steps, gamma, 1, reconditions=reconditions
     )

@@ -122,7 +122,7 @@ void bind_pdhg(nb::module_& m) {
             "u",
             [](const BoundPdhg& self, const InPlace& out) {
                 require_size(out.size(), self.primal_size);
-                std::copy(self.u().begin(), self.u().end(), out.data());
+                std::ranges::copy(self.u(), view(out).begin());
             },
             nb::arg("out").noconvert(), "Copy the primal point.")
         .def(

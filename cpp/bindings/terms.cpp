@@ -38,7 +38,7 @@ class PythonTerm final : public DataTerm {
         const nb::gil_scoped_acquire gil;
         const auto result = nb::cast<In<double>>(term_.attr("prox")(copy(v), copy(steps)));
         if (result.size() != out.size()) throw std::invalid_argument("prox returned a wrong size");
-        std::copy_n(result.data(), out.size(), out.data());
+        std::ranges::copy(view(result), out.data());
     }
     double strong_convexity() const override { return strong_convexity_; }
 
@@ -112,8 +112,7 @@ void bind_interface(nb::module_& m) {
                 require_size(v.size(), self.shape().size());
                 require_size(out.size(), v.size());
                 if (steps.size() != 1) require_size(steps.size(), self.n_vertices());
-                self.prox(view(v), view(steps), {out.data(), out.size()},
-                          resolve_threads(n_threads));
+                self.prox(view(v), view(steps), view(out), resolve_threads(n_threads));
             },
             nb::arg("v").noconvert(), nb::arg("steps").noconvert(), nb::arg("out").noconvert(),
             nb::arg("n_threads") = 1, "Steps are one for all or one per vertex.")
@@ -126,7 +125,7 @@ void bind_interface(nb::module_& m) {
                 require_size(v.size(), guess.size());
                 require_size(out.size(), v.size());
                 if (steps.size() != 1) require_size(steps.size(), self.n_vertices());
-                self.prox_near(view(guess), view(v), view(steps), {out.data(), out.size()},
+                self.prox_near(view(guess), view(v), view(steps), view(out),
                                resolve_threads(n_threads));
             },
             nb::arg("guess").noconvert(), nb::arg("v").noconvert(), nb::arg("steps").noconvert(),

@@ -19,6 +19,9 @@ using OutRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 void chain_rows(const InRows& signal, const InRows& weights, double largest_weight,
                 const OutRows& out, int n_threads) {
     const nb::gil_scoped_release no_gil;
+    const double* f = aligned(signal.data(), signal.size());
+    const double* w = aligned(weights.data(), weights.size());
+    double* u = aligned(out.data(), out.size());
     const std::size_t n_rows = signal.shape(0), n = signal.shape(1), n_weights = weights.shape(1);
     const std::size_t weights_stride = weights.shape(0) == 1 ? 0 : n_weights;
     constexpr std::size_t vertices_per_task = 8192;
@@ -29,9 +32,8 @@ void chain_rows(const InRows& signal, const InRows& weights, double largest_weig
     parallel_for(n_tasks, threads, [&](int task, int worker) {
         auto row = static_cast<std::size_t>(task) * rows_per_task;
         for (const auto end = std::min(row + rows_per_task, n_rows); row < end; ++row)
-            tv_chain({signal.data() + row * n, n},
-                     {{weights.data() + row * weights_stride, n_weights}, largest_weight},
-                     {out.data() + row * n, n}, workspaces[static_cast<std::size_t>(worker)]);
+            tv_chain({f + row * n, n}, {{w + row * weights_stride, n_weights}, largest_weight},
+                     {u + row * n, n}, workspaces[static_cast<std::size_t>(worker)]);
     });
 }
 

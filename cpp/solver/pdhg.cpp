@@ -32,6 +32,13 @@ constexpr double largest_change_alone = 1e3;
 // to a weight, times the natural one, that leaves it most of them.
 constexpr double roundings = 10.0, weight_of_digits = 100.0;
 
+// The share of values on either side that do not count for the range of u, and of how many it is taken.
+constexpr double tail_of_range = 0.05;
+constexpr std::size_t size_of_sample = 100'000;
+
+// A weight that balancing does not reach soon enough from 1.
+constexpr double far_weight = 1e8;
+
 // At the optimum steps are rounding errors, and must not drive the weight anywhere.
 constexpr double largest_weight = 1e12;
 
@@ -71,30 +78,33 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     steps_.resize(metric_.empty() ? 1 : metric_.size());
     if (!metric_.empty()) gamma_ /= *std::max_element(metric_.begin(), metric_.end());
 
+    // The minimiser of G: a proximal step of next to infinite length.
+    std::fill(steps_.begin(), steps_.end(), 1e300);
+    data_.prox(arrival_, steps_, arrival_, options_.n_threads);
+
     const double N = dual_->squared_operator_norm();
-    unit_ = options.primal_weight > 0.0 ? options.primal_weight : natural_weight();
+    unit_ = natural_weight();
+    const double weight = options.primal_weight > 0.0 ? options.primal_weight : unit_;
     s_ = options.primal_step > 0.0 ? options.primal_step
          : options.dual_step > 0.0 ? N / options.dual_step
-                                   : unit_ * std::sqrt(N);
+                                   : weight * std::sqrt(N);
     t_ = options.dual_step > 0.0 ? options.dual_step : N / s_;
-    norm_ = std::sqrt(s_ * t_);
-    weight_ = std::sqrt(s_ / t_);
+    norm_ = std::sqrt(s_) * std::sqrt(t_);
+    weight_ = std::sqrt(s_) / std::sqrt(t_);
 
     if (options.reconditions)
         reconditioning_.emplace(graph, weights, delta, data.n_channels(), options.memory());
 
-    // The minimiser of G: a proximal step of next to infinite length.
-    std::fill(steps_.begin(), steps_.end(), 1e300);
-    data_.prox(arrival_, steps_, arrival_, options_.n_threads);
     begin_epoch();
 }
 
-// The paper's weight is 1; schemes that balance begin with one for data of any unit: where u has a
-// range, s has the unit of ω over its length, and need not be less than the curvature.
+// The paper's weight is 1; schemes that balance begin with one for data of any unit: s has that of ω
+// over the range of u, and need not be less than the curvature. What is strongly convex finds its
+// weight from 1, unless that is very far.
 double Pdhg::natural_weight() const {
-    const double length = data_.domain().upper - data_.domain().lower;
     const bool balances = options_.memory().point;
-    if (!balances || !std::isfinite(length)) return 1.0;
+    const double length = balances ? length_of_range() : 0.0;
+    if (!(length > 0.0 && std::isfinite(length))) return 1.0;
     const auto mean = [](std::span<const double> values) {
         double sum = 0.0;
         for (const double value : values) sum += value / static_cast<double>(values.size());
@@ -104,7 +114,25 @@ double Pdhg::natural_weight() const {
     const double s = std::max(mean(weights_) / length / S, gamma_);
     const double weight = s / std::sqrt(dual_->squared_operator_norm());
     const bool has_square = std::isnormal(weight * weight) && std::isnormal(1.0 / weight / weight);
-    return has_square ? weight : 1.0;
+    const bool is_far = weight > far_weight || weight < 1.0 / far_weight;
+    return has_square && (options_.scheme == Scheme::restarted || is_far) ? weight : 1.0;
+}
+
+// Of most values of u at the start, where they differ, else of all that are allowed: few data far away
+// say nothing of the others.
+double Pdhg::length_of_range() const {
+    std::vector<double> sample;
+    for (std::size_t i = 0; i < arrival_.size(); i += arrival_.size() / size_of_sample + 1)
+        sample.push_back(arrival_[i]);
+    const auto quantile = [&](double share) {
+        const auto rank = share * static_cast<double>(sample.size() - 1);
+        const auto place = sample.begin() + static_cast<std::ptrdiff_t>(rank);
+        std::nth_element(sample.begin(), place, sample.end());
+        return *place;
+    };
+    const double most =
+        sample.empty() ? 0.0 : quantile(1.0 - tail_of_range) - quantile(tail_of_range);
+    return most > 0.0 ? most : data_.domain().upper - data_.domain().lower;
 }
 
 void Pdhg::start(std::span<const double> u, std::span<const double> p) {

@@ -94,6 +94,7 @@ class Pdhg {
     Distances begin_epoch();
     void balance(const Distances& moved, double share, double largest_change);
     double natural_weight() const;
+    double length_of_range() const;
     double squared_rounding() const;
     bool recondition(const Watch& watch);
 
@@ -105,7 +106,7 @@ class Pdhg {
     PdhgOptions options_;
 
     double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
-    double unit_;                           // the weight at the start
+    double unit_;                           // the natural weight, for units of u and ω
     double balanced_weight_ = 0.0;          // the last on which both points had a say, if any
     long long iteration_ = 0, next_balance_, next_recondition_;
     long long earlier_sweeps_ = 0;

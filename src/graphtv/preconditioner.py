@@ -1,7 +1,7 @@
 """Preconditioners of PDHG: the metric T in which the dual variable moves, and S for the primal one.
 
 =========  ======================================  ================================  =============
-name       T                                       S                                 step sizes
+name       T                                       S                                 paper's steps
 =========  ======================================  ================================  =============
 none       the identity                            the identity                      s = t = ‖K‖
 diagonal   T_e = 2 ω_e^α                           S_i = Σ_e∋i ω_e^(2-α)             s = t = 1

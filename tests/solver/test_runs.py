@@ -296,6 +296,19 @@ def test_flows_wait_where_edges_were_slow(capsys):
     assert "flows\n" in capsys.readouterr().out
 
 
+def test_nothing_is_lost_where_chains_take_over_from_nothing():
+    """A run that ended there had the certificate of chains that had not begun."""
+    image = piecewise_constant_image((128, 128), seed=0)[0]
+    problem = Problem(grid_graph((128, 128), 10.0), SquaredLoss(image.ravel()))
+    gaps = [solve(problem, max_iterations=k).relative_gap for k in range(28, 40)]
+    assert gaps == sorted(gaps, reverse=True)
+    told = []
+    stopped = solve(problem, callback=lambda i: told.append((i.primal, i.u)) or i.iteration >= 32)
+    assert stopped.relative_gap <= 1e-2
+    for primal, u in told:
+        assert problem.primal(u) == pytest.approx(primal, rel=1e-3)  # single precision
+
+
 def test_flows_wait_for_a_start_that_is_almost_there(capsys):
     """Far fewer iterations lead from 5e-4 to the tolerance than flows cost."""
     problem = noisy_image(128)

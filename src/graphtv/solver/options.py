@@ -23,11 +23,11 @@ class PDHG:
         Constant of strong convexity that ``accelerated`` takes; the term's by default. The paper
         takes 0.25 for the squared loss.
     primal_step, dual_step : float, optional
-        The inverse step sizes s and t. By default s = t = √N with N the bound of ‖T^-½ K S^-½‖².
+        The inverse step sizes s and t. By default st = N, the bound of ‖T^-½ K S^-½‖².
     primal_weight : float, optional
-        √(s/t) at the start where the steps are not given. By default 1 for the squared loss and for
-        the schemes with fixed steps, as in the paper; else what fits the range of the data and the
-        weights, so that their unit does not matter.
+        √(s/t) at the start where the steps are not given. By default 1, as in the paper, but for
+        terms without strong convexity (or of extreme scale) and schemes that balance the steps:
+        there it fits the range of u and the weights, whatever their unit.
     alpha : float
         Exponent of the diagonal preconditioner.
 

@@ -15,7 +15,7 @@ from graphtv.terms import HuberTV, LinearBox, SquaredLoss, TotalVariation
 METHODS = ("auto", "pdhg", "descent", "exact")
 
 EXACT_BELOW = 2e-4
-"""Tolerance below which flows are the cheaper way to the end: where descent hands over to them."""
+"""Tolerance below which flows are the cheaper way to the end."""
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,22 @@
 
 Edges need no decomposition, which costs as much as some seventy iterations over them. Where the
 pieces of the solution are small they are all it takes; where information has far to travel the gap
-falls slowly, and forests take over from the point reached.
+falls slowly, and forests take over: from the point reached, or from nothing while it is held, until
+they are ahead of it.
 """
 
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.preconditioner import Preconditioner, as_preconditioner
-from graphtv.problem import Problem
+from graphtv.problem import Problem, relative_gap
+from graphtv.solver.closing import Held
 from graphtv.solver.descent import Descent
+from graphtv.solver.engine import rounded
 from graphtv.solver.progress import iterations_ahead
 
 DECOMPOSITION = 70
@@ -23,8 +27,8 @@ FIRST_DOUBT = 16
 """Iterations before the future is foretold from the past."""
 
 WORTH_KEEPING = 1e-2
-"""Relative gap above which forests do better from nothing than from where edges got to; on grids
-they always do."""
+"""Relative gap above which forests do better from nothing than from where slow edges got to; on
+grids they do at any gap."""
 
 FAR_FLOWS_GAP = 2e-6
 """Relative gap from which on flows are cheap on a grid whose edges were slow."""
@@ -51,6 +55,7 @@ class Relay:
         self._edge_iterations = 0  # once forests have taken over
         self._edge_restarts = 0
         self._is_far = False  # whether values have far to travel over a grid
+        self._held: Held | None = None  # where edges got to, while forests are behind
         self.preconditioner: Preconditioner | None = None
         self.phase = "edges"
 
@@ -99,16 +104,18 @@ class Relay:
         """Whether an iteration costs less than a look at the gap."""
         return self._descent.is_cheap
 
-    def observe(self, relative_gap: float) -> None:
+    def observe(self, gap: float) -> None:
         """Judge whether edges get ahead."""
         if self.preconditioner is None:
-            self._past.append((self.iterations, relative_gap))
+            self._past.append((self.iterations, gap))
             if self._edges_are_slow() and self._has_time():
                 self._is_far = self._descent.is_lattice
-                p = self._descent.dual_point()
+                u, p = self._descent.primal_point(), self._descent.dual_point()
                 self._descent.rest()
-                is_start = relative_gap <= WORTH_KEEPING and not self._is_far
+                is_start = gap <= WORTH_KEEPING and not self._is_far
                 self._take_forests(p, is_start=is_start)
+                if self.preconditioner is not None and not is_start:
+                    self._hold(u, p)
 
     def advance(self, at_most: int) -> None:
         """Do one or a few iterations."""
@@ -116,19 +123,23 @@ class Relay:
 
     def evaluate(self) -> tuple[float, float]:
         """Return primal and dual objective of the current point, to rounding."""
-        return self._descent.evaluate()
+        values = self._descent.evaluate()
+        if self._held is not None and relative_gap(*values) > self._held.relative_gap:
+            return self._held.primal, self._held.dual
+        self._held = None
+        return values
 
     def primal_point(self) -> Floats:
         """Return u."""
-        return self._descent.primal_point()
+        return self._descent.primal_point() if self._held is None else self._held.u
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
-        return self._descent.dual_point()
+        return self._descent.dual_point() if self._held is None else self._held.unpack().p
 
     def rounded_dual_point(self) -> Rounded:
         """Return p in multiples of 1/32767."""
-        return self._descent.rounded_dual_point()
+        return self._descent.rounded_dual_point() if self._held is None else self._held.p
 
     def conclude(self) -> None:
         """Give back what only further iterations need."""
@@ -144,6 +155,7 @@ class Relay:
         Flows in vain show that there is far to go. On grids forests take over then: chains need no
         search, and get there, or to where flows are cheap, in less than edges and flows would.
         """
+        self._held = None
         if self.preconditioner is None and self._descent.is_lattice and self._has_time():
             self._take_forests(p)
         else:
@@ -160,6 +172,13 @@ class Relay:
         """Whether forests would be ready before the deadline."""
         per_iteration = (time.perf_counter() - self._began) / self.iterations
         return self._watch.remaining > DECOMPOSITION * per_iteration
+
+    def _hold(self, u: Floats, p: Floats) -> None:
+        """Keep the point of the edges; if the watch expires, that of the forests has to do."""
+        with suppress(_core.Expired), self._watch:
+            start = rounded(p, self._n_threads)
+            primal = self._problem._primal(u, self._n_threads)
+            self._held = Held.of(self._problem, u, start, primal, self._n_threads)
 
     def _take_forests(self, p: Floats, is_start: bool = True) -> None:
         """Let forests take over from edges at rest, which have come to p."""
