@@ -142,11 +142,11 @@ def _first_weight(problem: Problem, gamma: float) -> float:
 def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:
     """Whether other forests are worth the time it takes to build them, see docs/theory/pdhg.md.
 
-    Chains of a grid are so much faster than trees that they win with more iterations; for terms
-    without strong convexity so are all linear forests. A user's own partition is left alone.
+    Linear forests, chains above all, are so much faster than trees that they win with more
+    iterations. A user's own partition is left alone.
     """
     partition = preconditioner.partition
-    if partition is None or partition.method in ("chains", "custom"):
+    if partition is None or partition.is_linear or partition.method == "custom":
         return False
-    pays = scheme == "balanced" or (scheme == "restarted" and not partition.is_linear)
-    return pays and partition.graph.n_edges <= RECONDITION_EDGES
+    balances = scheme in ("balanced", "restarted")
+    return balances and partition.graph.n_edges <= RECONDITION_EDGES
