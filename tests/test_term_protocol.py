@@ -7,34 +7,15 @@ import numpy as np
 import pytest
 
 from graphtv import DataTerm, Problem, SquaredLoss, grid_graph
+from instances import OwnSquaredLoss
 from term_values import prox
-
-
-class HalfSquare:
-    """½‖u - f‖², written by a user."""
-
-    strong_convexity = 1.0
-
-    def __init__(self, signal):
-        self.signal = np.asarray(signal, dtype=float)
-        if self.signal.ndim == 2:
-            self.n_channels = self.signal.shape[1]
-
-    def value(self, u):
-        return 0.5 * np.sum((u - self.signal) ** 2)
-
-    def conjugate(self, s):
-        return np.sum(s * self.signal + 0.5 * s**2)
-
-    def prox(self, v, step):
-        return (v + step * self.signal) / (1 + step)
 
 
 @pytest.mark.parametrize("shape", [(6,), (6, 3)])
 def test_a_users_own_term(shape):
     rng = np.random.default_rng(4)
     f, v = rng.normal(size=(2, *shape))
-    own, ours = HalfSquare(f), SquaredLoss(f)
+    own, ours = OwnSquaredLoss(f), SquaredLoss(f)
     assert isinstance(own, DataTerm)
     assert isinstance(ours, DataTerm)
     mine, expected = (Problem(grid_graph((2, 3)), term) for term in (own, ours))
@@ -50,7 +31,7 @@ def test_a_users_own_term(shape):
 
 
 def test_a_users_formula_may_take_powers_of_the_step():
-    class Curious(HalfSquare):
+    class Curious(OwnSquaredLoss):
         def prox(self, v, step):
             return super().prox(v, step) + 0 * step**10
 
@@ -60,7 +41,7 @@ def test_a_users_formula_may_take_powers_of_the_step():
 
 
 def test_what_a_users_term_raises_arrives():
-    class Broken(HalfSquare):
+    class Broken(OwnSquaredLoss):
         def value(self, u):
             raise KeyError("mine")
 
@@ -80,7 +61,7 @@ def test_what_a_users_term_raises_arrives():
 
 
 def test_a_users_term_in_a_cycle_is_collected():
-    term = HalfSquare(np.zeros(2))
+    term = OwnSquaredLoss(np.zeros(2))
     term.problem = Problem(grid_graph((2,)), term)
     alive = weakref.ref(term)
     del term

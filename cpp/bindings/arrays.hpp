@@ -32,27 +32,26 @@ using InPlaceOf = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using InPlace = InPlaceOf<double>;
 
 // Arrays at odd addresses (a buffer in the midst of a message) are for the Python layer to copy.
-template <class T>
-T* aligned(T* data, std::size_t size) {
-    if (size > 0 && reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
+template <class Array>
+auto* aligned(const Array& array) {
+    auto* data = array.data();
+    if (array.size() > 0 && reinterpret_cast<std::uintptr_t>(data) % alignof(decltype(*data)) != 0)
         throw std::invalid_argument("an array is not aligned");
     return data;
 }
 
-inline std::span<double> view(const InPlace& array) {
-    return {aligned(array.data(), array.size()), array.size()};
-}
+inline std::span<double> view(const InPlace& array) { return {aligned(array), array.size()}; }
 inline std::span<std::int16_t> view(const InPlaceOf<std::int16_t>& array) {
-    return {aligned(array.data(), array.size()), array.size()};
+    return {aligned(array), array.size()};
 }
 
 template <class T>
 std::span<const T> view(const In<T>& array) {
-    return {aligned(array.data(), array.size()), array.size()};
+    return {aligned(array), array.size()};
 }
 
 inline EdgeList view(Vertex n_vertices, const InEdges& edges) {
-    const auto* first = reinterpret_cast<const Edge*>(aligned(edges.data(), edges.size()));
+    const auto* first = reinterpret_cast<const Edge*>(aligned(edges));
     return {n_vertices, {first, edges.shape(0)}};
 }
 

@@ -19,9 +19,9 @@ using OutRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 void chain_rows(const InRows& signal, const InRows& weights, double largest_weight,
                 const OutRows& out, int n_threads) {
     const nb::gil_scoped_release no_gil;
-    const double* f = aligned(signal.data(), signal.size());
-    const double* w = aligned(weights.data(), weights.size());
-    double* u = aligned(out.data(), out.size());
+    const double* f = aligned(signal);
+    const double* w = aligned(weights);
+    double* u = aligned(out);
     const std::size_t n_rows = signal.shape(0), n = signal.shape(1), n_weights = weights.shape(1);
     const std::size_t weights_stride = weights.shape(0) == 1 ? 0 : n_weights;
     constexpr std::size_t vertices_per_task = 8192;

@@ -149,23 +149,32 @@ void Pdhg::settle() {
     is_torn_ = false;
 }
 
+// ‖x‖_S² of what entry(i) makes for every entry of u, each once.
+template <class Entry>
+double Pdhg::squared_norm(const Entry& entry) const {
+    const auto n = data_.n_vertices();
+    double squared = 0.0;
+    for (std::size_t c = 0; c < data_.n_channels(); ++c)
+        squared += quick_sum_of(n, options_.n_threads, [&](std::size_t v) {
+            const double x = entry(c * n + v);
+            return x * x * (metric_.empty() ? 1.0 : metric_[v]);
+        });
+    return squared;
+}
+
 // From (û, p̂), which becomes the anchor; how far that has moved.
 Pdhg::Distances Pdhg::begin_epoch() {
     blend_ = {};
     epoch_length_ = 0;
     last_residual_ = std::numeric_limits<double>::infinity();
     if (anchor_.empty()) return {};
-    const auto n = data_.n_vertices();
     const auto divergence = dual_->divergence();
-    double squared = 0.0;
-    for (std::size_t c = 0; c < data_.n_channels(); ++c)
-        squared += quick_sum_of(n, options_.n_threads, [&](std::size_t v) {
-            const auto i = c * n + v;
-            const double moved = arrival_[i] - anchor_[i];
-            anchor_[i] = arrival_[i];
-            anchor_divergence_[i] = divergence[i];
-            return moved * moved * (metric_.empty() ? 1.0 : metric_[v]);
-        });
+    const double squared = squared_norm([&](std::size_t i) {
+        const double moved = arrival_[i] - anchor_[i];
+        anchor_[i] = arrival_[i];
+        anchor_divergence_[i] = divergence[i];
+        return moved;
+    });
     return {squared, dual_->anchor(options_.n_threads)};
 }
 
@@ -260,16 +269,11 @@ void Pdhg::move_primal() {
 
 // ū = û + θ(û - u), and ‖û - u‖_S².
 double Pdhg::extrapolate(double theta) {
-    const auto n = data_.n_vertices();
-    double squared = 0.0;
-    for (std::size_t c = 0; c < data_.n_channels(); ++c)
-        squared += quick_sum_of(n, options_.n_threads, [&](std::size_t v) {
-            const auto i = c * n + v;
-            const double moved = arrival_[i] - point_[i];
-            ubar_[i] = arrival_[i] + theta * moved;
-            return moved * moved * (metric_.empty() ? 1.0 : metric_[v]);
-        });
-    return squared;
+    return squared_norm([&](std::size_t i) {
+        const double moved = arrival_[i] - point_[i];
+        ubar_[i] = arrival_[i] + theta * moved;
+        return moved;
+    });
 }
 
 // The distance that one step covers, in the norm in which steps are averaged operators:
@@ -318,13 +322,7 @@ void Pdhg::balance(const Distances& moved, double share, double largest_change) 
 
 // Of a step of p in the norm of T, which is ‖T^-½ Ku‖/t ≤ √N ‖u‖_S/t.
 double Pdhg::squared_rounding() const {
-    const auto n = data_.n_vertices();
-    double squared = 0.0;
-    for (std::size_t c = 0; c < data_.n_channels(); ++c)
-        squared += quick_sum_of(n, options_.n_threads, [&](std::size_t v) {
-            const double u = arrival_[c * n + v];
-            return u * u * (metric_.empty() ? 1.0 : metric_[v]);
-        });
+    const double squared = squared_norm([&](std::size_t i) { return arrival_[i]; });
     const double share = roundings * std::numeric_limits<double>::epsilon() * norm_ / t_;
     return share * share * squared;
 }

@@ -91,6 +91,8 @@ class Pdhg {
     double extrapolate(double theta);
     double residual(const Distances& moved);
     bool has_fallen(double residual);
+    template <class Entry>
+    double squared_norm(const Entry& entry) const;
     Distances begin_epoch();
     void balance(const Distances& moved, double share, double largest_change);
     double natural_weight() const;

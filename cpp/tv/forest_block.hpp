@@ -137,6 +137,10 @@ class ForestBlock {
         std::size_t memory;  // where its jumps begin
         std::size_t lanes;   // of its panels
     };
+    // Its vertices: as many chains as it is wide, from `start` on, `pitch` apart.
+    struct Extent {
+        std::size_t length, width, start, stride, pitch;
+    };
     // A shard of chains laid out as one panel: the positions [begin[l], begin[l + 1]) are lane l.
     struct Strip {
         std::array<Vertex, chain_lanes + 1> begin;
@@ -194,6 +198,7 @@ class ForestBlock {
     void solve_tree(Vertex t, std::span<const double> z, std::span<double> u,
                     ForestWorkspace::Worker& worker) const;
 
+    Extent extent_of(const Bundle& bundle) const;
     // visit(place in scratch memory, vertex or position), for a sweep over one shard.
     template <class Visit>
     void visit_bundle(const Bundle& bundle, std::size_t lanes, const Visit& visit) const;

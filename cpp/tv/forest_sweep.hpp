@@ -13,18 +13,22 @@
 
 namespace graphtv {
 
+inline ForestBlock::Extent ForestBlock::extent_of(const Bundle& bundle) const {
+    const auto at = [](auto i) { return static_cast<std::size_t>(i); };
+    const auto& lattice = std::get<LatticeForest>(layout_);
+    const auto& begin = lattice.chain_begin;
+    const auto first = at(bundle.first);
+    return {at(begin[first + 1] - begin[first]), at(bundle.last - bundle.first),
+            at(lattice.chain_start[first]), at(lattice.stride), at(bundle.pitch)};
+}
+
 // In the order of memory, but for blocks of neighbouring vertices where chains are rows. In scratch
 // memory, panels of as many lanes follow each other.
 template <class Visit>
 void ForestBlock::visit_bundle(const Bundle& bundle, std::size_t lanes, const Visit& visit) const {
-    const auto& lattice = std::get<LatticeForest>(layout_);
-    const auto& begin = lattice.chain_begin;
-    const auto first = static_cast<std::size_t>(bundle.first);
-    const auto length = static_cast<std::size_t>(begin[first + 1] - begin[first]);
-    const auto width = static_cast<std::size_t>(bundle.last - bundle.first);
-    const auto stride = static_cast<std::size_t>(lattice.stride);
-    const auto pitch = static_cast<std::size_t>(bundle.pitch);
-    const auto start = static_cast<std::size_t>(lattice.chain_start[first]);
+    const Extent extent = extent_of(bundle);
+    const auto length = extent.length, width = extent.width, start = extent.start;
+    const auto stride = extent.stride, pitch = extent.pitch;
     const auto visit_all = [&]<std::size_t n_lanes>() {
         const auto place = [&](std::size_t c, std::size_t k) {
             return (c / n_lanes * length + k) * n_lanes + c % n_lanes;
@@ -53,14 +57,7 @@ void ForestBlock::visit_bundle(const Bundle& bundle, std::size_t lanes, const Vi
 template <class Row, class Square, class Visit>
 void ForestBlock::visit_panels(const Bundle& bundle, const Row& row, const Square& square,
                                const Visit& visit) const {
-    const auto& lattice = std::get<LatticeForest>(layout_);
-    const auto& begin = lattice.chain_begin;
-    const auto first = static_cast<std::size_t>(bundle.first);
-    const auto length = static_cast<std::size_t>(begin[first + 1] - begin[first]);
-    const auto width = static_cast<std::size_t>(bundle.last - bundle.first);
-    const auto stride = static_cast<std::size_t>(lattice.stride);
-    const auto pitch = static_cast<std::size_t>(bundle.pitch);
-    const auto start = static_cast<std::size_t>(lattice.chain_start[first]);
+    const auto [length, width, start, stride, pitch] = extent_of(bundle);
     const auto full = width / chain_lanes * chain_lanes;
     std::size_t k = 0;
     if (pitch == 1) {

@@ -10,7 +10,7 @@ import math
 import operator
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Rounded = NDArray[np.int16]  # dual points in multiples of 1/32767
 Indices = NDArray[np.int32]
+T = TypeVar("T", bound=np.generic)
 
 INDEX_LIMIT = 2**31 - 1
 """Largest number of vertices or edges: the core's indices are 32-bit."""
@@ -195,12 +196,19 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     return aligned(array)
 
 
-def aligned(array: NDArray[Any]) -> NDArray[Any]:
+def aligned(array: NDArray[T]) -> NDArray[T]:
     """Return `array`, or a copy where numbers lie at odd addresses, which the core does not read.
 
     Messages between processes and rows of packed records are full of them.
     """
     return array if array.flags.aligned else array.copy()
+
+
+def frozen(array: NDArray[T]) -> NDArray[T]:
+    """Return `array` to be kept: read-only from now on, or a copy where it is not aligned."""
+    array = aligned(array)
+    array.flags.writeable = False
+    return array
 
 
 def is_dask(values: Any) -> bool:

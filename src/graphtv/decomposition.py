@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Indices, aligned, as_array, as_choice, as_count, first_index
+from graphtv._validate import Indices, as_array, as_choice, as_count, first_index, frozen
 from graphtv.graph import Graph, as_graph
 from graphtv.grid import GridStructure, recognize_grid
 
@@ -92,9 +92,7 @@ class ForestPartition:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                array = aligned(value)
-                array.flags.writeable = False
-                object.__setattr__(self, name, array)
+                object.__setattr__(self, name, frozen(value))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(vars(self).values())

@@ -12,13 +12,13 @@ from graphtv._validate import (
     INDEX_LIMIT,
     Floats,
     Indices,
-    aligned,
     as_array,
     as_count,
     as_edges,
     as_weights,
     describe,
     first_index,
+    frozen,
 )
 
 if TYPE_CHECKING:
@@ -78,10 +78,7 @@ class Graph:
     def _assign(
         self, n_vertices: int, edges: Indices, weights: Floats, grid: GridStructure | None
     ) -> None:
-        edges, weights = aligned(edges), aligned(weights)
-        edges.flags.writeable = False
-        weights.flags.writeable = False
-        self._n_vertices, self._edges, self._weights = n_vertices, edges, weights
+        self._n_vertices, self._edges, self._weights = n_vertices, frozen(edges), frozen(weights)
         # The lattice coordinates of the vertices, where the maker of the graph knows them: every
         # edge joins lattice neighbours, but not all lattice neighbours need be joined. The edges
         # come axis after axis.

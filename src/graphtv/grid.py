@@ -15,11 +15,11 @@ from graphtv._validate import (
     INDEX_LIMIT,
     Floats,
     Indices,
-    aligned,
     as_array,
     as_floats,
     as_shape,
     as_weights,
+    frozen,
 )
 from graphtv.graph import Graph, as_graph
 
@@ -40,8 +40,7 @@ class GridStructure:
     coordinates: Indices
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coordinates", aligned(self.coordinates))
-        self.coordinates.flags.writeable = False
+        object.__setattr__(self, "coordinates", frozen(self.coordinates))
 
     def __repr__(self) -> str:
         return f"GridStructure(shape={self.shape})"

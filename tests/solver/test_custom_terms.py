@@ -6,31 +6,10 @@ import numpy as np
 import pytest
 
 from graphtv import DataTerm, HuberLoss, Problem, SquaredLoss, solve
-from instances import FORESTS, PENALTIES, QuarticLoss, make_graph
+from instances import FORESTS, PENALTIES, OwnSquaredLoss, QuarticLoss, make_graph
 from verify import verify
 
 PRECONDITIONERS = ("none", "diagonal", *FORESTS, "auto")
-
-
-class OwnSquaredLoss:
-    """½ Σ (u - f)²."""
-
-    strong_convexity = 1.0
-
-    def __init__(self, signal):
-        self.signal = np.asarray(signal, dtype=float)
-        if self.signal.ndim == 2:
-            self.n_channels = self.signal.shape[1]
-
-    def value(self, u):
-        return 0.5 * np.sum((u - self.signal) ** 2)
-
-    def conjugate(self, s):
-        return np.sum(s * self.signal + 0.5 * s**2)
-
-    def prox(self, v, step):
-        assert np.all(np.asarray(step) > 0)
-        return (v + step * self.signal) / (1 + step)
 
 
 class OwnHuberLoss(OwnSquaredLoss):

@@ -20,6 +20,27 @@ from graphtv import (
 )
 
 
+class OwnSquaredLoss:
+    """½ Σ (u - f)², a user's own term."""
+
+    strong_convexity = 1.0
+
+    def __init__(self, signal):
+        self.signal = np.asarray(signal, dtype=float)
+        if self.signal.ndim == 2:
+            self.n_channels = self.signal.shape[1]
+
+    def value(self, u):
+        return 0.5 * np.sum((u - self.signal) ** 2)
+
+    def conjugate(self, s):
+        return np.sum(s * self.signal + 0.5 * s**2)
+
+    def prox(self, v, step):
+        assert np.all(np.asarray(step) > 0)
+        return (v + step * self.signal) / (1 + step)
+
+
 class QuarticLoss:
     """¼ Σ (u - f)⁴, a user's own term: the example in the documentation of `DataTerm`."""
 

@@ -110,11 +110,12 @@ class Relay:
             self._past.append((self.iterations, gap))
             if self._edges_are_slow() and self._has_time():
                 self._is_far = self._descent.is_lattice
-                u, p = self._descent.primal_point(), self._descent.dual_point()
-                self._descent.rest()
                 is_start = gap <= WORTH_KEEPING and not self._is_far
+                u = None if is_start else self._descent.primal_point()
+                p = self._descent.dual_point()
+                self._descent.rest()
                 self._take_forests(p, is_start=is_start)
-                if self.preconditioner is not None and not is_start:
+                if self.preconditioner is not None and u is not None:
                     self._hold(u, p)
 
     def advance(self, at_most: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphtv._validate import Floats, as_floats, as_weights
+from graphtv._validate import Floats, as_floats, as_weights, frozen
 
 
 def as_data(values: Any, name: str, hint: str = "") -> Floats:
@@ -34,12 +34,6 @@ def as_data_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
             f"{name} must be a number or have shape {forms}, got shape {weights.shape}"
         )
     return frozen(np.array(as_weights(weights, name, weights.shape)))
-
-
-def frozen(array: Floats) -> Floats:
-    """Return `array`, read-only from now on."""
-    array.flags.writeable = False
-    return array
 
 
 def spread(values: Floats, shape: tuple[int, ...]) -> Floats:

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_floats, as_real, describe, first_index
+from graphtv._validate import Floats, as_floats, as_real, describe, first_index, frozen
 from graphtv.terms._arrays import (
     as_data,
     as_data_weights,
     from_core,
-    frozen,
     spread,
     to_core,
     to_core_entries,
