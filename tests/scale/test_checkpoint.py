@@ -1,5 +1,6 @@
 """Tiles in a folder: less memory, stops that lose nothing, files that are whole."""
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphtv import denoise_tv
-from graphtv.scale import steps
+from graphtv.scale import array_file, steps
 
 
 @pytest.fixture
@@ -52,6 +53,40 @@ def test_a_stopped_run_goes_on(image: da.Array, tmp_path: Path, rounds: int) -> 
     assert second.iterations == whole.iterations
     assert [r.relative_gap for r in second.history] == [r.relative_gap for r in whole.history]
     np.testing.assert_array_equal(found.compute(), expected.compute())
+
+
+def test_threads_parse_no_python_to_read_tiles(
+    image: da.Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Python 3.11.7 raised "SystemError: AST constructor recursion depth mismatch" now and then,
+    # when several threads read the headers of NumPy's files.
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise AssertionError("Python was parsed")
+
+    run(image, checkpoint=tmp_path, max_iterations=1)
+    monkeypatch.setattr(ast, "parse", refuse)
+    _, result = run(image, checkpoint=tmp_path)
+    assert result.status == "optimal"
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">f4", "?", "<i2"])
+@pytest.mark.parametrize("shape", [(7,), (3, 1, 5), (0, 4)])
+def test_arrays_come_back_from_files(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
+    array = np.random.default_rng(0).integers(0, 9, shape).astype(dtype)
+    with open(tmp_path / "array", "wb") as file:
+        array_file.write(file, array.T)
+    found = array_file.mapped(tmp_path / "array")
+    assert found.dtype == array.dtype
+    np.testing.assert_array_equal(found, array.T)
+
+
+def test_a_file_that_lost_its_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "array"
+    with open(path, "wb") as file:
+        array_file.write(file, np.ones(10))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="array is not whole"):
+        array_file.mapped(path)
 
 
 def test_a_crash_leaves_the_last_round(

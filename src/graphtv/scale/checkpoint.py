@@ -20,7 +20,7 @@ from graphtv.scale.storage import Folder, Handle
 from graphtv.scale.tile import Unknown
 from graphtv.scale.tiles import Tiles
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Checkpoint:

@@ -19,6 +19,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv.io.atomic import replaced
+from graphtv.scale import array_file
 from graphtv.scale.tile import Tile
 from graphtv.scale.tiling import Index
 
@@ -109,13 +110,12 @@ class Folder:
         """Map the files of a tile: what is not looked at is not read."""
 
         def load(part: str, name: str) -> Any:
-            path = self._folder(handle.index) / part / f"{name}.npy"
-            return np.asarray(np.load(path, mmap_mode="r"))
+            return array_file.mapped(self._folder(handle.index) / part / name)
 
         version = str(handle.version)
         folder, axes = self._folder(handle.index), range(len(handle.weights))
-        has_c = (folder / "data" / "c.npy").exists()
-        has_before = (folder / version / "b0.npy").exists()
+        has_c = (folder / "data" / "c").exists()
+        has_before = (folder / version / "b0").exists()
         return Tile(
             load("data", "f"),
             load("data", "c") if has_c else None,
@@ -140,7 +140,7 @@ class Folder:
     def sync(self, handles: Iterable[Handle]) -> None:
         """Make sure that tiles outlive a loss of power."""
         for handle in handles:
-            for path in self._folder(handle.index).glob(f"{handle.version}/*.npy"):
+            for path in self._folder(handle.index).glob(f"{handle.version}/[!.]*"):
                 with open(path, "rb") as file:
                     os.fsync(file.fileno())
 
@@ -160,8 +160,8 @@ class Folder:
         folder.mkdir(parents=True, exist_ok=True)
         for name, array in arrays.items():
             if isinstance(array, np.ndarray):
-                with replaced(folder / f"{name}.npy", durable=False) as file:
-                    np.lib.format.write_array(file, np.ascontiguousarray(array))
+                with replaced(folder / name, durable=False) as file:
+                    array_file.write(file, array)
 
     def _folder(self, index: Index) -> Path:
         return self.path / "tiles" / "-".join(map(str, index))
