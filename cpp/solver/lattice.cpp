@@ -42,9 +42,12 @@ Lattice::Lattice(std::span<const Vertex> shape, bool is_weighted)
 }
 
 void Lattice::restart(int n_threads) {
-    for (auto& axis : axes_) axis.y = axis.x;
-    recompute(n_threads);
+    const auto body = [&](int slab, int) { apply(&Axis::x, slab, u_); };
+    parallel_for(n_slabs_, n_threads, std::cref(body));
+    forget_momentum();
     momentum_.start();
+    drift_ = 0;
+    is_torn_ = false;
 }
 
 // u from x and r from y.
@@ -55,7 +58,6 @@ void Lattice::recompute(int n_threads) {
     };
     parallel_for(n_slabs_, n_threads, std::cref(body));
     drift_ = 0;
-    is_torn_ = false;
 }
 
 // out = g - C⁻¹∇ᵀflow, on one slab.
@@ -71,7 +73,11 @@ void Lattice::apply(std::vector<float> Axis::* flow, int slab, std::vector<float
         for (std::size_t i = begin; i < end; ++i) out[i] += across[i];
     if (slab > 0)
         for (std::size_t i = begin; i < end; ++i) out[i] -= across[i - slab_];
-    for (std::size_t i = begin; i < end; ++i) out[i] = g_[i] - inverse(i) * out[i];
+    if (is_weighted()) {
+        for (std::size_t i = begin; i < end; ++i) out[i] = g_[i] - inverse_[i] * out[i];
+    } else {
+        for (std::size_t i = begin; i < end; ++i) out[i] = g_[i] - out[i];
+    }
 }
 
 void Lattice::forget_momentum() {
@@ -118,8 +124,7 @@ int Lattice::step(Watch& watch, int n_threads, int at_most) {
         return 0;
     }
     drift_ += n;
-    const double energy = total([&](std::size_t i) { return 0.5 * u_[i] * u_[i]; });
-    if (momentum_.restarts(0.0, energy)) forget_momentum();
+    if (momentum_.restarts(0.0, energy(u_.data(), inverses(), u_.size()))) forget_momentum();
     return n;
 }
 
@@ -186,17 +191,9 @@ void Lattice::match(std::size_t axis, std::size_t lower, std::size_t upper, std:
          beta);
 }
 
-// Σ_i c_i value(i)
-template <class Value>
-double Lattice::total(const Value& value) const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < u_.size(); ++i) sum += static_cast<double>(value(i) / inverse(i));
-    return sum;
-}
-
 double Lattice::primal_value(int n_threads) {
     settle(n_threads);
-    double sum = total([&](std::size_t i) { return 0.5F * (u_[i] - g_[i]) * (u_[i] - g_[i]); });
+    double sum = squared_distance(u_.data(), g_.data(), inverses(), u_.size());
     const auto add = [&](std::size_t axis, std::size_t lower, std::size_t upper, std::size_t n) {
         sum += variation(&u_[lower], &u_[upper], &axes_[axis].capacity[lower], n);
     };
@@ -210,7 +207,7 @@ double Lattice::primal_value(int n_threads) {
 // Flows keep the total of u, so that g² - u² may be taken about any centre.
 double Lattice::dual_value(int n_threads) {
     settle(n_threads);
-    return total([&](std::size_t i) { return 0.5F * (g_[i] - u_[i]) * (g_[i] + u_[i]); });
+    return difference_of_squares(g_.data(), u_.data(), inverses(), u_.size());
 }
 
 }  // namespace graphtv

@@ -45,7 +45,7 @@ class Lattice {
     std::span<float> g() { return g_; }
     std::span<const float> g() const { return g_; }
     std::span<float> inverse() { return inverse_; }  // 1/c, or empty
-    float inverse(std::size_t i) const { return inverse_.empty() ? 1.0F : inverse_[i]; }
+    float weight(std::size_t i) const { return inverse_.empty() ? 1.0F : 1.0F / inverse_[i]; }
 
     // Where the values of a vertex are, given where its line begins. Even columns come before odd ones,
     // which makes both ends of a matching along the last axis contiguous.
@@ -82,12 +82,11 @@ class Lattice {
         }
     };
 
+    const float* inverses() const { return inverse_.empty() ? nullptr : inverse_.data(); }
     std::size_t start(int slab) const { return static_cast<std::size_t>(slab) * slab_; }
 
     template <class Body>
     void for_each_matching(int slab, const Body& body) const;
-    template <class Value>
-    double total(const Value& value) const;
 
     void run(const Trapezoid& part, std::span<const float> betas, Watch* watch,
              std::atomic<bool>& stop);
@@ -108,8 +107,9 @@ class Lattice {
     std::vector<float> u_, r_;  // g - C⁻¹∇ᵀx and g - C⁻¹∇ᵀy
     std::vector<float> inverse_;
     Momentum momentum_;
-    int drift_ = 0;         // iterations since u and r were computed anew
-    bool is_torn_ = false;  // by the end of the watch: u and r do not belong to x and y
+    int drift_ = 0;  // iterations since u and r were computed anew
+    bool is_torn_ =
+        true;  // at first, and by the end of the watch: u and r do not belong to x and y
 };
 
 }  // namespace graphtv

@@ -52,16 +52,20 @@ class LatticeDescent {
     bool restarted() const { return lattice_.restarted(); }
 
   private:
-    // Flows go upwards, p from tail to head.
-    double sign(std::size_t e) const {
-        return graph_.edges[e].tail < graph_.edges[e].head ? 1.0 : -1.0;
-    }
-    double ratio(std::size_t e, std::size_t axis, std::size_t lower) const;
+    // Edges from neighbours on a line to their neighbours along an axis.
+    struct Run {
+        std::size_t edge, size;          // the first one, and how many
+        std::size_t axis, line, column;  // of the first lower end
+        double sign;                     // flows go upwards, p from tail to head
+    };
 
     template <class Body>
-    void for_each_edge(std::size_t first, std::size_t last, const Body& body) const;
+    void for_each_run(int n_threads, const Body& body) const;
     template <class Body>
-    void for_each_edge(const Body& body) const;
+    void for_each_place(std::size_t line, std::size_t column, std::size_t size,
+                        const Body& body) const;
+    template <class Body>
+    void for_each_ratio(const Run& run, const Body& body) const;
 
     EdgeList graph_;
     std::span<const double> weights_, f_, c_;

@@ -72,8 +72,9 @@ Lattice coarsened(const Lattice& fine) {
         for (std::size_t column = 0; column < fine.width(); ++column) {
             const std::size_t i = fine.place(line, column);
             const std::size_t k = coarse.place(coarse_line, column / 2);
-            weight[k] += 1.0F / fine.inverse(i);
-            coarse.g()[k] += fine.g()[i] / fine.inverse(i);
+            const float c = fine.weight(i);
+            weight[k] += c;
+            coarse.g()[k] += c * fine.g()[i];
         }
     });
     for (std::size_t k = 0; k < weight.size(); ++k) {

@@ -11,6 +11,12 @@
 #else
 #define GRAPHTV_FOR_EACH_CPU
 #endif
+// What is inlined into such a copy is compiled for its instruction set.
+#if defined(__GNUC__)
+#define GRAPHTV_INLINE __attribute__((always_inline)) inline
+#else
+#define GRAPHTV_INLINE inline
+#endif
 
 namespace graphtv {
 
@@ -19,6 +25,28 @@ namespace {
 inline float clipped(float value, float bound) {
     const float above = value > -bound ? value : -bound;
     return above < bound ? above : bound;
+}
+
+// Σ term(k) over [0, size), in an order that the compiler may not change but can vectorise.
+template <class Term>
+GRAPHTV_INLINE double sum_in_lanes(std::size_t size, const Term& term) {
+    constexpr std::size_t n_lanes = 8;
+    std::array<double, n_lanes> sums{};
+    std::size_t k = 0;
+    for (; k + n_lanes <= size; k += n_lanes)
+        for (std::size_t lane = 0; lane < n_lanes; ++lane)
+            sums[lane] += static_cast<double>(term(k + lane));
+    double total = 0.0;
+    for (; k < size; ++k) total += static_cast<double>(term(k));
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
+// The same with vertex weights c, given 1/c, or null for ones.
+template <class Term>
+GRAPHTV_INLINE double sum_over_vertices(std::size_t size, const float* inverse, const Term& term) {
+    if (inverse == nullptr) return sum_in_lanes(size, term);
+    return sum_in_lanes(size, [=](std::size_t k) { return term(k) / inverse[k]; });
 }
 
 GRAPHTV_FOR_EACH_CPU
@@ -79,16 +107,29 @@ void push(const float* __restrict x, float* __restrict lower, float* __restrict 
 
 GRAPHTV_FOR_EACH_CPU
 double variation(const float* a, const float* b, const float* w, std::size_t size) {
-    constexpr std::size_t n_lanes = 8;  // a fixed order of the sum
-    std::array<double, n_lanes> sums{};
-    std::size_t k = 0;
-    for (; k + n_lanes <= size; k += n_lanes)
-        for (std::size_t lane = 0; lane < n_lanes; ++lane)
-            sums[lane] += static_cast<double>(w[k + lane] * std::abs(a[k + lane] - b[k + lane]));
-    double total = 0.0;
-    for (; k < size; ++k) total += static_cast<double>(w[k] * std::abs(a[k] - b[k]));
-    for (const double sum : sums) total += sum;
-    return total;
+    return sum_in_lanes(size, [=](std::size_t k) { return w[k] * std::abs(a[k] - b[k]); });
+}
+
+GRAPHTV_FOR_EACH_CPU
+double difference_of_squares(const float* a, const float* b, const float* inverse,
+                             std::size_t size) {
+    const auto term = [=](std::size_t k) { return 0.5F * (a[k] - b[k]) * (a[k] + b[k]); };
+    return sum_over_vertices(size, inverse, term);
+}
+
+GRAPHTV_FOR_EACH_CPU
+double squared_distance(const float* a, const float* b, const float* inverse, std::size_t size) {
+    const auto term = [=](std::size_t k) { return 0.5F * (a[k] - b[k]) * (a[k] - b[k]); };
+    return sum_over_vertices(size, inverse, term);
+}
+
+GRAPHTV_FOR_EACH_CPU
+double energy(const float* a, const float* inverse, std::size_t size) {
+    const auto term = [=](std::size_t k) {
+        const double value = a[k];
+        return 0.5 * value * value;
+    };
+    return sum_over_vertices(size, inverse, term);
 }
 
 }  // namespace graphtv

@@ -1,5 +1,5 @@
-// What descent over edges does to the edges of a matching, whose ends lie side by side in memory, and
-// to momentum afterwards: loops without branches, for the compiler to vectorise.
+// What descent over edges does to the edges of a matching, whose ends lie side by side in memory, to
+// momentum afterwards, and for the objectives: loops without branches, for the compiler to vectorise.
 #pragma once
 
 #include <cstddef>
@@ -26,5 +26,15 @@ void push(const float* x, float* lower, float* upper, std::size_t size);
 
 // Σ w |a - b|, w at the place of a.
 double variation(const float* a, const float* b, const float* w, std::size_t size);
+
+// ½ Σ c (a - b)(a + b), given 1/c, or null for ones.
+double difference_of_squares(const float* a, const float* b, const float* inverse,
+                             std::size_t size);
+
+// ½ Σ c (a - b)², the same way.
+double squared_distance(const float* a, const float* b, const float* inverse, std::size_t size);
+
+// ½ Σ c a², in double precision throughout.
+double energy(const float* a, const float* inverse, std::size_t size);
 
 }  // namespace graphtv

@@ -1,21 +1,38 @@
 #include "solver/objective.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "graph/edge_run.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
 
 namespace {
 
-constexpr std::size_t few_edges = 1 << 16;  // not worth two threads
+constexpr std::size_t few_edges = 1 << 16;      // not worth two threads
+constexpr std::size_t between_looks = 1 << 15;  // at the watch, edges
+
+// Whether every |p| ≤ 1.
+template <class Real>
+bool is_feasible(std::span<const Real> p, int n_threads) {
+    std::atomic<bool> all = true;
+    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        bool here = true;
+        for (std::size_t i = first; i < last; ++i) here &= std::abs(value_of(p[i])) <= 1.0;
+        if (!here) all = false;
+    });
+    return all;
+}
 
 template <class Real>
 double conjugate_of(double delta, std::span<const Real> p, int n_threads) {
     const double infinite = std::numeric_limits<double>::infinity();
+    if (delta == 0.0) return is_feasible(p, n_threads) ? 0.0 : infinite;
     return sum_of(p.size(), n_threads,
                   [&](std::size_t i) {
                       const double value = value_of(p[i]);
@@ -32,12 +49,24 @@ void apply_adjoint(const EdgeList& graph, std::span<const double> weights, std::
     const int n_channels = n > 0 ? static_cast<int>(out.size() / n) : 0;
     const auto gather = [&](const Real* flows, std::size_t first, std::size_t last, double* sums) {
         std::fill_n(sums, n, 0.0);
-        for_watched(last - first, [&](std::size_t i) {
-            const std::size_t e = first + i;
-            const double flow = scale * weights[e] * value_of(flows[e]);
-            sums[graph.edges[e].tail] += flow;
-            sums[graph.edges[e].head] -= flow;
-        });
+        const auto flow = [&](std::size_t e) { return scale * weights[e] * value_of(flows[e]); };
+        const auto add = [&](std::size_t e, std::size_t length) {
+            double *tails = sums + graph.edges[e].tail, *heads = sums + graph.edges[e].head;
+            if (length == 1) {
+                const double only = flow(e);
+                *tails += only;
+                *heads -= only;
+                return;
+            }
+            std::array<double, longest_run> run;
+            for (std::size_t k = 0; k < length; ++k) run[k] = flow(e + k);
+            for (std::size_t k = 0; k < length; ++k) tails[k] += run[k];
+            for (std::size_t k = 0; k < length; ++k) heads[k] -= run[k];
+        };
+        for (std::size_t begin = first; begin < last; begin += between_looks) {
+            Watched::look();
+            for_each_run(graph.edges, begin, std::min(begin + between_looks, last), add);
+        }
     };
     if (n_channels != 1 || m < few_edges) {
         parallel_for(n_channels, n_threads, [&](int channel, int) {

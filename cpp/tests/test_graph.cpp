@@ -1,4 +1,4 @@
-// simplify, adjacency, rooted and chain forests, degeneracy: the invariants their headers promise.
+// simplify, adjacency, rooted and chain forests, degeneracy, runs: the invariants their headers promise.
 #include <map>
 #include <stdexcept>
 
@@ -6,6 +6,7 @@
 #include "graph/adjacency.hpp"
 #include "graph/chain_forest.hpp"
 #include "graph/degeneracy.hpp"
+#include "graph/edge_run.hpp"
 #include "graph/rooted_forest.hpp"
 #include "graph/simplify.hpp"
 #include "graph/union_find.hpp"
@@ -216,6 +217,31 @@ void degeneracy_is_the_largest_least_degree() {
     }
 }
 
+// Runs make up all edges, in order; each is as long as its edges and the bound allow.
+void runs_go_on_by_one_vertex() {
+    Random random(1);
+    for (int trial = 0; trial < 300; ++trial) {
+        std::vector<Edge> edges;
+        for (auto i = integer(random, 0, 20); i-- > 0;) {
+            const auto tail = static_cast<Vertex>(integer(random, 0, 30));
+            const auto head = static_cast<Vertex>(integer(random, 0, 30));
+            const auto length = static_cast<Vertex>(integer(random, 1, trial < 150 ? 60 : 700));
+            for (Vertex k = 0; k < length; ++k) edges.push_back({tail + k, head + k});
+        }
+        const auto follows = [&](std::size_t e) {
+            return edges[e].tail == edges[e - 1].tail + 1 && edges[e].head == edges[e - 1].head + 1;
+        };
+        std::size_t next = 0;
+        for_each_run(edges, 0, edges.size(), [&](std::size_t first, std::size_t length) {
+            check(first == next && length >= 1 && length <= longest_run);
+            next = first + length;
+            for (std::size_t e = first + 1; e < next; ++e) check(follows(e));
+            check(length == longest_run || next == edges.size() || !follows(next));
+        });
+        check(next == edges.size());
+    }
+}
+
 }  // namespace
 }  // namespace graphtv::tests
 
@@ -226,5 +252,6 @@ int main() {
     rooted_forest_invariants();
     chain_forest_invariants();
     degeneracy_is_the_largest_least_degree();
+    runs_go_on_by_one_vertex();
     return verdict();
 }

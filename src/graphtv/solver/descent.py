@@ -61,7 +61,7 @@ class Descent:
         data = problem.data
         assert isinstance(data, SquaredLoss)
         # Whether the objectives of the descents are the problem's.
-        self._knows_values = problem.penalty.delta == 0.0 and bool((data.weights > 0.0).all())
+        self._knows_values = problem.penalty.delta == 0.0 and data._is_complete
         self._channels, self._scales = _channels(problem, partition, watch)
         if start is None:
             self._start_from_coarse()
@@ -186,12 +186,13 @@ def _channels(
     scales: list[float] = []
     forests: _core.Forests | None = None
     for channel, (signal, c) in enumerate(zip(signals, weights, strict=True)):
-        is_even = c.size == 0 or (c == c[0]).all()
+        is_even = c.size == 0 or c.strides == (0,) or bool((c == c[0]).all())
         scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0
         vertex_weights = _ONES if is_even else np.where(c > 0.0, c, least)
         with np.errstate(over="ignore"):  # what overflows ends without a certificate
             edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
-        signal = _filled(signal, c)
+        if not data._is_complete:
+            signal = _filled(signal, c)
         if partition is None:
             made.append(_edge_descent(graph, edge_weights, signal, vertex_weights))
         else:
@@ -227,8 +228,6 @@ def _edge_descent(
 def _filled(signal: Floats, c: Floats) -> Floats:
     """Return the signal with its mean where there is no data: what stands there must not show."""
     there = c > 0.0
-    if there.all():
-        return signal
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(np.average(signal[there], weights=c[there])) if there.any() else 0.0
     return np.where(there, signal, mean)

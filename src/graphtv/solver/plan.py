@@ -107,7 +107,7 @@ def no_descent(problem: Problem) -> str | None:
     data = problem.data
     if not isinstance(data, SquaredLoss):
         return f"block descent needs a SquaredLoss, got {type(data).__name__}"
-    if not (data.weights > 0).all():
+    if not data._is_complete:
         return "block descent needs positive weights, and some vertices have no data"
     return None
 

@@ -130,6 +130,11 @@ class _WeightedLoss(_CoreTerm):
         """The weights c of the shape of the signal, read-only; 0 where there is no data."""
         return spread(self._given_weights, self._shape)
 
+    @property
+    def _is_complete(self) -> bool:
+        """Whether there is data everywhere, without a look at every entry of what is one number."""
+        return bool((self._given_weights > 0.0).all())
+
     def _arguments(self) -> tuple[Any, ...]:
         return self._data, self._given_weights
 
