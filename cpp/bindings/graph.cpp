@@ -10,6 +10,7 @@
 #include "bindings/arrays.hpp"
 #include "decomposition/grid_recognition.hpp"
 #include "graph/free_memory.hpp"
+#include "graph/lattice_shape.hpp"
 #include "graph/simplify.hpp"
 
 namespace graphtv::bindings {
@@ -47,6 +48,19 @@ void bind_graph(nb::module_& m) {
                                    to_numpy(std::move(grid->coordinates), n_axes));
         },
         "n_vertices"_a, "edges"_a.noconvert());
+
+    m.def(
+        "lattice_shape",
+        [](Vertex n_vertices, const InEdges& edges) {
+            std::vector<Vertex> shape;
+            {
+                nb::gil_scoped_release release;
+                shape = lattice_shape(view(n_vertices, edges));
+            }
+            return to_numpy(std::move(shape));
+        },
+        "n_vertices"_a, "edges"_a.noconvert(),
+        "Lengths of the axes if the vertices are a grid's in row-major order, or none.");
 }
 
 }  // namespace graphtv::bindings

@@ -1,4 +1,5 @@
-// simplify, adjacency, rooted and chain forests, degeneracy, runs: the invariants their headers promise.
+// simplify, adjacency, rooted and chain forests, degeneracy, runs, lattices: the invariants that their
+// headers promise.
 #include <map>
 #include <stdexcept>
 
@@ -7,6 +8,7 @@
 #include "graph/chain_forest.hpp"
 #include "graph/degeneracy.hpp"
 #include "graph/edge_run.hpp"
+#include "graph/lattice_shape.hpp"
 #include "graph/rooted_forest.hpp"
 #include "graph/simplify.hpp"
 #include "graph/union_find.hpp"
@@ -242,6 +244,43 @@ void runs_go_on_by_one_vertex() {
     }
 }
 
+// A grid's edges as they come, with some left out, turned and out of order; no other edge beside them.
+void lattice_shape_is_that_of_the_grid() {
+    Random random(1);
+    const std::vector<std::vector<Vertex>> shapes{{2, 3}, {5, 2}, {9, 7}, {4, 300}, {3, 4, 5}};
+    for (const auto& shape : shapes) {
+        Instance grid{1, {}};
+        for (const Vertex length : shape) grid.n_vertices *= length;
+        Vertex stride = 1;
+        for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis])
+            for (Vertex v = 0; v < grid.n_vertices; ++v)
+                if (v / stride % shape[axis] + 1 < shape[axis])
+                    grid.edges.push_back({v, v + stride});
+        check(lattice_shape(grid.view()) == shape);
+        for (int trial = 0; trial < 20; ++trial) {
+            Instance other = grid;
+            shuffle(other.edges, random);
+            for (auto& [tail, head] : other.edges)
+                if (uniform(random) < 0.5) std::swap(tail, head);
+            check(lattice_shape(other.view()) == shape);
+            if (grid.n_vertices >= 60) {
+                other.edges.resize(other.edges.size() * 4 / 5);
+                check(lattice_shape(other.view()) == shape);
+            }
+            const Vertex end = shape.back() - 1;  // of a line: the next vertex is no neighbour
+            other.edges.push_back({end, end + 1});
+            check(lattice_shape(other.view()).empty());
+            other.edges.back() = {0, end + 2};  // a diagonal
+            check(lattice_shape(other.view()) != shape);
+            other.edges.resize(other.edges.size() / 3);
+            check(lattice_shape(other.view()).empty());
+        }
+    }
+    check(lattice_shape({0, {}}).empty() && lattice_shape({4, {}}).empty());
+    const std::vector<Edge> path{{0, 1}, {1, 2}, {2, 3}};
+    check(lattice_shape({4, path}).empty());
+}
+
 }  // namespace
 }  // namespace graphtv::tests
 
@@ -253,5 +292,6 @@ int main() {
     chain_forest_invariants();
     degeneracy_is_the_largest_least_degree();
     runs_go_on_by_one_vertex();
+    lattice_shape_is_that_of_the_grid();
     return verdict();
 }

@@ -24,6 +24,45 @@ METHODS = ("descent", "pdhg", "exact")
 TERMS = ("squared", "masked", "absolute", "logistic", "poisson", "box", "simplex")
 
 
+class TestGridsInDisguise:
+    """A grid is one for the solver whoever listed its edges, in whatever order."""
+
+    shape = (30, 41)
+    signal = np.random.default_rng(1).normal(size=30 * 41)
+
+    @pytest.mark.parametrize("left", [1.0, 0.9])
+    def test_the_run_is_that_of_the_grid(self, left):
+        rng = np.random.default_rng(0)
+        weights = [rng.random((29, 41)), rng.random((30, 40))]
+        for array in weights:
+            array[rng.random(array.shape) > left] = 0.0
+        grid = grid_graph(self.shape, weights)
+        turned = np.where(rng.random((grid.n_edges, 1)) < 0.5, grid.edges, grid.edges[:, ::-1])
+        order = rng.permutation(grid.n_edges)
+        expected = solve(Problem(grid, SquaredLoss(self.signal)), tol=1e-3)
+        for graph in (
+            Graph(grid.n_vertices, grid.edges, grid.weights),
+            Graph(grid.n_vertices, turned[order], grid.weights[order]),
+            Graph.from_sparse(grid.to_sparse()),
+        ):
+            problem = Problem(graph, SquaredLoss(self.signal))
+            found = solve(problem, tol=1e-3)
+            assert found.iterations == expected.iterations
+            np.testing.assert_allclose(found.u, expected.u, rtol=0, atol=1e-12)
+            verify(found, problem)
+
+    def test_columns_first(self):
+        numbers = np.arange(30 * 41).reshape(self.shape)
+        columns = numbers.ravel(order="F").argsort()  # the new number of each vertex
+        grid = grid_graph(self.shape)
+        graph = Graph(grid.n_vertices, columns[grid.edges], grid.weights)
+        signal = np.empty_like(self.signal)
+        signal[columns] = self.signal
+        found = solve(Problem(graph, SquaredLoss(signal)), tol=0)
+        expected = solve(Problem(grid, SquaredLoss(self.signal)), tol=0)
+        np.testing.assert_allclose(found.u[columns], expected.u, rtol=0, atol=1e-9)
+
+
 class TestStarts:
     @pytest.mark.parametrize("term", TERMS)
     def test_started_at_the_optimum_it_stops_at_once(self, term):

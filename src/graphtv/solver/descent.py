@@ -215,9 +215,11 @@ def _channels(
 def _edge_descent(
     graph: Graph, edge_weights: Floats, signal: Floats, vertex_weights: Floats
 ) -> _core.EdgeDescent | _core.LatticeDescent:
-    """Return the descent over edges, the fast one where the vertices are known to be a grid's."""
-    lengths = () if graph._grid is None else graph._grid.shape
-    shape = np.array([length for length in lengths if length > 1], dtype=np.int32)
+    """Return the descent over edges, the fast one where the vertices are a grid's in its order."""
+    if graph._grid is None:
+        shape = _core.lattice_shape(graph.n_vertices, graph.edges)
+    else:
+        shape = np.array([length for length in graph._grid.shape if length > 1], dtype=np.int32)
     if len(shape) < 2:
         return _core.EdgeDescent(
             graph.n_vertices, graph.edges, edge_weights, signal, vertex_weights
