@@ -52,6 +52,21 @@ def test_every_public_name_is_found():
         assert name in dir(graphtv)
 
 
+def test_everything_can_be_imported_without_scikit_learn():
+    code = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "from graphtv import *\n"
+        "import graphtv\n"
+        "assert solve and 'FusedLasso' in dir(graphtv) and 'FusedLasso' not in globals()\n"
+        "try: graphtv.FusedLasso\n"
+        "except ImportError as error: print(error)"
+    )
+    run = [sys.executable, "-c", code]
+    finished = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert not finished.stderr
+    assert "graphtv[ml]" in finished.stdout
+
+
 def test_what_is_imported_is_what_type_checkers_see():
     tree = ast.parse(Path(graphtv.__file__).read_text())
     (block,) = (

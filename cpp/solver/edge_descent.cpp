@@ -70,31 +70,36 @@ bool EdgeDescent::step(Watch& watch) {
     return true;
 }
 
-// x from y edge by edge, and the next y at once; r follows from f - C⁻¹ ∇ᵀy to f - C⁻¹ ∇ᵀx.
+// x from y edge by edge, and the next y at once; r follows from f - C⁻¹ ∇ᵀy to f - C⁻¹ ∇ᵀx. Edges that
+// come one after the other in a list mostly share a vertex, and would wait for each other: the sweep
+// goes through several stretches of the list at a time.
 template <bool has_vertex_weights>
 bool EdgeDescent::sweep(Watch& watch, double& uphill) {
-    constexpr std::size_t edges_per_look = 1 << 16;
-    const std::size_t m = x_.size();
     const double beta = momentum_.beta();
     double sum = 0.0;
-    for (std::size_t first = 0; first < m; first += edges_per_look) {
-        if (watch.expired()) return false;
-        const std::size_t last = std::min(first + edges_per_look, m);
-        for (std::size_t e = first; e < last; ++e) {
-            const auto i = at(graph_.edges[e].tail), j = at(graph_.edges[e].head);
-            const double a = has_vertex_weights ? inverse_[i] : 1.0;
-            const double b = has_vertex_weights ? inverse_[j] : 1.0;
-            const double w = weights_[e], y = y_[e], difference = r_[i] - r_[j];
-            const double move = has_vertex_weights ? difference / (a + b) : 0.5 * difference;
-            const double x = std::min(std::max(y + move, -w), w);
-            const double change = x - x_[e];
-            r_[i] -= a * (x - y);
-            r_[j] += b * (x - y);
-            sum += (y - x) * change;
-            y_[e] = x + beta * change;
-            x_[e] = x;
-        }
-    }
+    const auto move = [&](std::size_t e) {
+        const auto i = at(graph_.edges[e].tail), j = at(graph_.edges[e].head);
+        const double a = has_vertex_weights ? inverse_[i] : 1.0;
+        const double b = has_vertex_weights ? inverse_[j] : 1.0;
+        const double w = weights_[e], y = y_[e], difference = r_[i] - r_[j];
+        const double step = has_vertex_weights ? difference / (a + b) : 0.5 * difference;
+        const double x = std::min(std::max(y + step, -w), w);
+        const double change = x - x_[e];
+        r_[i] -= a * (x - y);
+        r_[j] += b * (x - y);
+        sum += (y - x) * change;
+        y_[e] = x + beta * change;
+        x_[e] = x;
+    };
+    constexpr std::size_t n_stretches = 4;
+    const std::size_t length = x_.size() / n_stretches;
+    const bool finished = for_watched(
+        length, [&] { return watch.expired(); },
+        [&](std::size_t k) {
+            for (std::size_t s = 0; s < n_stretches; ++s) move(s * length + k);
+        });
+    if (!finished || watch.expired()) return false;
+    for (std::size_t e = n_stretches * length; e < x_.size(); ++e) move(e);
     uphill = sum;
     return true;
 }

@@ -134,8 +134,15 @@ takes its time, and most programs need a part of it."""
 
 _SUBMODULES = ("applications", "datasets", "gallery", "io", "plot", "scale", "solver", "terms")
 
+_ESTIMATORS = ("FusedLasso", "TVClassifier")
+"""What only those have who have scikit-learn; to others, ``import *`` must not fail for it."""
+
 if not TYPE_CHECKING:
+    from importlib.util import find_spec
+
     _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
+    if find_spec("sklearn") is None:
+        __all__ = [name for name in __all__ if name not in _ESTIMATORS]
 
     def __getattr__(name):
         from importlib import import_module
@@ -148,4 +155,4 @@ if not TYPE_CHECKING:
         return value
 
     def __dir__():
-        return sorted({*globals(), *__all__, *_SUBMODULES})
+        return sorted({*globals(), *__all__, *_HOMES, *_SUBMODULES})

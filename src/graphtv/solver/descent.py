@@ -29,7 +29,7 @@ POLISH_PRICE = {_core.BlockDescent: 4, _core.EdgeDescent: 10, _core.LatticeDesce
 FLOWS_PRICE = {_core.BlockDescent: 30, _core.EdgeDescent: 30, _core.LatticeDescent: 120}
 """Iterations that cost as little as flows may: as a rule these cost more."""
 
-PATIENCE = {_core.BlockDescent: math.inf, _core.EdgeDescent: 150, _core.LatticeDescent: 250}
+PATIENCE = {_core.BlockDescent: math.inf, _core.EdgeDescent: 300, _core.LatticeDescent: 250}
 """Forests do better than more further iterations than these."""
 
 _ONES = np.empty(0)
