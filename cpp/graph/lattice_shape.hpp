@@ -8,8 +8,8 @@
 
 namespace graphtv {
 
-// Lengths of the axes, at least two of them and each at least 2. Edges may be in any order and some may
-// be missing, but not more than half of what the axes have room for. Empty if there is no such grid.
+// Lengths of the axes, at least two of them and each at least 2. Edges may be in any order, and some may
+// be missing, but not more than half of one per vertex and axis. Empty if there is no such grid.
 std::vector<Vertex> lattice_shape(const EdgeList& graph);
 
 }  // namespace graphtv

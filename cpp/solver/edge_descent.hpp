@@ -3,7 +3,7 @@
 //
 // In terms of flows x = ωp and u = f - C⁻¹ ∇ᵀx, the dual problem seen from one edge (i, j) is a
 // parabola whose top is where u_i = u_j: x moves by (u_i - u_j) / (1/c_i + 1/c_j), clipped to ±ω. One
-// iteration takes the edges in their order, starting from an extrapolated flow y; the momentum
+// iteration takes the edges in a fixed order, starting from an extrapolated flow y; the momentum
 // restarts when it points uphill or the dual objective falls. Where the weights are weak, or the
 // pieces of the optimum small, a few iterations come as close as any forest would; where information
 // has far to travel, they do not, and the caller goes on with forests.

@@ -207,6 +207,32 @@ void interruptions_leave_a_certificate() {
         }
 }
 
+// Stopped in the midst of a sweep, edges leave a point whose u belongs to its p.
+void edges_can_be_stopped() {
+    Random random(11);
+    const auto graph = random_graph(20000, 200000, random);
+    std::vector<double> weights(graph.edges.size()), f(at(graph.n_vertices));
+    for (auto& w : weights) w = uniform(random);
+    for (auto& value : f) value = noise(random);
+    for (int trial = 0; trial < 20; ++trial) {
+        EdgeDescent edges(graph.view(), weights, f, {});
+        Watch calm, watch(1e-4 * (1 + trial), {});
+        check(edges.step(calm));
+        while (edges.step(watch)) {
+        }
+        std::vector<double> p(weights.size()), u = f;
+        edges.dual(p);
+        for (std::size_t e = 0; e < p.size(); ++e) {
+            u[at(graph.edges[e].tail)] -= weights[e] * p[e];
+            u[at(graph.edges[e].head)] += weights[e] * p[e];
+        }
+        double worst = 0.0;
+        for (std::size_t i = 0; i < u.size(); ++i)
+            worst = std::max(worst, std::abs(u[i] - edges.u()[i]));
+        check(worst < 1e-10, describe(trial, worst));
+    }
+}
+
 // Edge by edge it comes to the same optimum, and every iterate is a certificate.
 void edges_agree_with_forests() {
     Random random(6);
@@ -263,6 +289,7 @@ int main() {
     if constexpr (!under_thread_sanitizer) {  // nothing to see: one thread
         iterates_are_feasible_and_converge();
         layouts_agree();
+        edges_can_be_stopped();
         edges_agree_with_forests();
         steps_take_no_memory();
     }

@@ -138,10 +138,14 @@ _ESTIMATORS = ("FusedLasso", "TVClassifier")
 """What only those have who have scikit-learn; to others, ``import *`` must not fail for it."""
 
 if not TYPE_CHECKING:
-    from importlib.util import find_spec
+    from importlib.util import find_spec as _find_spec
 
     _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
-    if find_spec("sklearn") is None:
+    try:
+        _has_estimators = _find_spec("sklearn") is not None
+    except ValueError:  # somebody put something else in its place
+        _has_estimators = False
+    if not _has_estimators:
         __all__ = [name for name in __all__ if name not in _ESTIMATORS]
 
     def __getattr__(name):

@@ -70,11 +70,10 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
     [[0, 3], [1, 4], [2, 5], [0, 1], [1, 2], [3, 4], [4, 5]]
     """
     lengths = as_shape(shape)
-    d = len(lengths)
     n = math.prod(lengths)
     if n > INDEX_LIMIT:
         raise ValueError(f"shape must have at most {INDEX_LIMIT} vertices, got {lengths}")
-    m = _n_grid_edges(lengths)
+    m = n_grid_edges(lengths)
     if m > INDEX_LIMIT:
         raise ValueError(f"shape must have at most {INDEX_LIMIT} edges, got {lengths}")
     check_memory(EDGE_BYTES * m, f"a grid of shape {lengths}")
@@ -82,16 +81,11 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
 
     edges = np.empty((m, 2), dtype=np.int32)
     omega = np.empty(m)
-    coordinates = np.empty((n, d), dtype=np.int32)
     vertices = np.arange(n, dtype=np.int32)
     start = 0
-    for axis, length in enumerate(lengths):
-        # The grid seen as (axes before, this axis, axes after); the stride is the last length.
-        before, after = math.prod(lengths[:axis]), math.prod(lengths[axis + 1 :])
-        coordinates.reshape(before, length, after, d)[..., axis] = np.arange(
-            length, dtype=np.int32
-        )[:, None]
-        lower = vertices.reshape(before, length, after)[:, :-1]
+    for axis in range(len(lengths)):
+        lower = vertices.reshape(_seen_from(axis, lengths))[:, :-1]
+        after = lower.shape[-1]
         ends = edges[start : start + lower.size].reshape(*lower.shape, 2)
         ends[..., 0] = lower
         np.add(lower, after, out=ends[..., 1])
@@ -100,7 +94,7 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
     positive = omega > 0
     if not positive.all():
         edges, omega = edges[positive], omega[positive]
-    return Graph._from_simple(n, edges, omega, GridStructure(lengths, coordinates))
+    return Graph._from_simple(n, edges, omega, _row_major(lengths))
 
 
 def recognize_grid(graph: Graph) -> GridStructure | None:
@@ -125,8 +119,11 @@ def recognize_grid(graph: Graph) -> GridStructure | None:
     ``grid_graph(shape)`` thus keep their row-major coordinates, without the axes of length 1.
     """
     known = as_graph(graph)._grid
-    if known is not None and graph.n_edges == _n_grid_edges(known.shape):
+    if known is not None and graph.n_edges == n_grid_edges(known.shape):
         return _squeeze(known)
+    ordered = row_major_shape(graph)
+    if ordered and graph.n_edges == n_grid_edges(ordered):
+        return _row_major(ordered)
     found = _core.recognize_grid(graph.n_vertices, graph.edges)
     if found is None:
         return None
@@ -134,7 +131,33 @@ def recognize_grid(graph: Graph) -> GridStructure | None:
     return GridStructure(tuple(shape.tolist()), coordinates)
 
 
-def _n_grid_edges(shape: tuple[int, ...]) -> int:
+def row_major_shape(graph: Graph) -> tuple[int, ...]:
+    """Return the grid, without axes of length 1, that the vertices are numbered like; () if none.
+
+    All edges join neighbours of it. Some may be missing, but not so many that it is by chance.
+    """
+    if graph._grid is not None:
+        return tuple(length for length in graph._grid.shape if length > 1)
+    return tuple(_core.lattice_shape(graph.n_vertices, graph.edges).tolist())
+
+
+def _row_major(lengths: tuple[int, ...]) -> GridStructure:
+    """Return where the vertices of a grid sit if they are numbered in row-major order."""
+    d = len(lengths)
+    coordinates = np.empty((math.prod(lengths), d), dtype=np.int32)
+    for axis, length in enumerate(lengths):
+        seen = coordinates.reshape(*_seen_from(axis, lengths), d)
+        seen[..., axis] = np.arange(length, dtype=np.int32)[:, None]
+    return GridStructure(lengths, coordinates)
+
+
+def _seen_from(axis: int, lengths: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return the shape (axes before, this axis, axes after); the last one is the stride."""
+    return math.prod(lengths[:axis]), lengths[axis], math.prod(lengths[axis + 1 :])
+
+
+def n_grid_edges(shape: tuple[int, ...]) -> int:
+    """Return the number of edges of a whole grid."""
     n = math.prod(shape)
     return sum(n // length * (length - 1) for length in shape)
 

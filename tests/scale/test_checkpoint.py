@@ -12,6 +12,7 @@ import pytest
 
 from graphtv import denoise_tv
 from graphtv.scale import array_file, steps
+from graphtv.scale.checkpoint import Checkpoint
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_threads_parse_no_python_to_read_tiles(
 
 
 @pytest.mark.parametrize("dtype", ["<f8", ">f4", "?", "<i2"])
-@pytest.mark.parametrize("shape", [(7,), (3, 1, 5), (0, 4)])
+@pytest.mark.parametrize("shape", [(7,), (3, 1, 5), (0, 4), (1,) * 30 + (2, 3)])
 def test_arrays_come_back_from_files(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
     array = np.random.default_rng(0).integers(0, 9, shape).astype(dtype)
     with open(tmp_path / "array", "wb") as file:
@@ -80,13 +81,43 @@ def test_arrays_come_back_from_files(tmp_path: Path, dtype: str, shape: tuple[in
     np.testing.assert_array_equal(found, array.T)
 
 
-def test_a_file_that_lost_its_end_is_refused(tmp_path: Path) -> None:
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "array"
     with open(path, "wb") as file:
         array_file.write(file, np.ones(10))
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match="array is not whole"):
-        array_file.mapped(path)
+    whole = path.read_bytes()
+    for damaged in (whole[:-1], whole[1:], b"[]" + whole[2:], b"", whole.replace(b"<f8", b"<q8")):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="array is damaged"):
+            array_file.mapped(path)
+
+
+def test_a_run_that_died_early_leaves_no_mask_to_the_next(
+    image: da.Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*args: Any) -> None:
+        raise OSError("No space left on device")
+
+    mask = da.from_array(np.random.default_rng(1).random(image.shape) < 0.7, chunks=37)
+    monkeypatch.setattr(Checkpoint, "write", die)
+    with pytest.raises(OSError, match="No space left"):
+        run(image, mask=mask, checkpoint=tmp_path)
+    monkeypatch.undo()
+    assert list(tmp_path.glob("tiles/*/data/c"))
+    found, result = run(image, checkpoint=tmp_path)
+    expected, _ = run(image)
+    np.testing.assert_array_equal(found.compute(), expected.compute())
+    assert result.status == "optimal"
+    assert not list(tmp_path.glob("tiles/*/data/c"))
+
+
+def test_a_checkpoint_of_another_version_is_named_as_such(image: da.Array, tmp_path: Path) -> None:
+    run(image, checkpoint=tmp_path)
+    manifest = tmp_path / "manifest.json"
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(content | {"format": content["format"] - 1}))
+    with pytest.raises(ValueError, match="another version of graphtv"):
+        run(image, checkpoint=tmp_path)
 
 
 def test_a_crash_leaves_the_last_round(

@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-HEADER = 128  # bytes, so that the numbers begin at a cache line
+HEADER = 1024
+"""Bytes before the numbers: as many axes as NumPy takes fit in."""
 
 
 def write(file: BinaryIO, array: NDArray[Any]) -> None:
@@ -27,8 +28,13 @@ def write(file: BinaryIO, array: NDArray[Any]) -> None:
 def mapped(path: Path) -> NDArray[Any]:
     """Return the array of a file, which is read where it is looked at."""
     with open(path, "rb") as file:
-        header = json.loads(file.read(HEADER))
-    dtype, shape = np.dtype(header["dtype"]), tuple(header["shape"])
-    if path.stat().st_size != HEADER + dtype.itemsize * math.prod(shape):
-        raise ValueError(f"{path} is not whole")
+        header = file.read(HEADER)
+    try:
+        told = json.loads(header)
+        dtype, shape = np.dtype(told["dtype"]), tuple(told["shape"])
+        is_whole = path.stat().st_size == HEADER + dtype.itemsize * math.prod(shape)
+    except (ValueError, KeyError, TypeError):
+        is_whole = False
+    if not is_whole:
+        raise ValueError(f"{path} is damaged")
     return np.asarray(np.memmap(path, dtype, "r", HEADER, shape))

@@ -22,6 +22,9 @@ from graphtv.scale.tiles import Tiles
 
 FORMAT = 2
 
+PARTS = ("tiles", "coarse")
+"""What there may be in the folder beside the manifest."""
+
 
 class Checkpoint:
     """The folder of a run.
@@ -62,8 +65,12 @@ class Checkpoint:
             if self.path.exists() and not self.path.is_dir():
                 raise ValueError(f"checkpoint must be a folder, got the file {self.path}")
             return None
+        if content.get("format", FORMAT) != FORMAT:
+            raise ValueError(
+                f"checkpoint {self.path} was written by another version of graphtv; delete it, or"
+                " choose another folder"
+            )
         try:
-            is_ours = content["format"] == FORMAT
             chunks = tuple(map(tuple, content["chunks"]))
             records = [Record(*record) for record in content["records"]]
             handles = [
@@ -72,6 +79,8 @@ class Checkpoint:
                     tile["version"],
                     tile["delta"],
                     tuple(tile["weights"]),
+                    tile["has_c"],
+                    tile["has_before"],
                     tile["digest"],
                 )
                 for tile in content["tiles"]
@@ -81,7 +90,7 @@ class Checkpoint:
             version = content["version"]
         except (KeyError, TypeError) as error:
             raise ValueError(f"checkpoint {self.path} cannot be read: {error!r}") from None
-        is_ours = is_ours and chunks == tiles.tiling.chunks
+        is_ours = chunks == tiles.tiling.chunks
         if is_ours:
             tiles.handles = {handle.index: handle for handle in handles}
             tiles.unknown, tiles.version = unknown, version
@@ -92,6 +101,11 @@ class Checkpoint:
                 " or choose another folder"
             )
         return records
+
+    def clear(self) -> None:
+        """Delete what a run left that ended before its first round did."""
+        for name in PARTS:
+            self.folder.inner(name).clear()
 
     def _content(self) -> dict[str, Any] | None:
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphtv._validate import as_callable, as_count, as_flag, as_real
 from graphtv.result import History
-from graphtv.scale.checkpoint import Checkpoint
+from graphtv.scale.checkpoint import PARTS, Checkpoint
 from graphtv.scale.grid_problem import GridProblem
 from graphtv.scale.result import TiledResult
 from graphtv.scale.rounds import Options, Rounds
@@ -65,6 +65,8 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
         if found is not None:
             rounds.resume(found)
         else:
+            if checkpoint is not None:
+                checkpoint.clear()
             tiles.open()
             rounds.start_from_coarse()
         setup_time = time.perf_counter() - start
@@ -111,7 +113,7 @@ def _as_checkpoint(given: Any) -> Checkpoint | None:
     if path.exists() and not path.is_dir():
         raise ValueError(f"checkpoint must be a folder, got the file {path}")
     if path.is_dir() and not (path / "manifest.json").exists():
-        strange = next((p.name for p in path.iterdir() if p.name not in ("tiles", "coarse")), None)
+        strange = next((p.name for p in path.iterdir() if p.name not in PARTS), None)
         if strange is not None:
             raise ValueError(
                 f"checkpoint must be a folder of its own, got {path} with {strange!r} in it"

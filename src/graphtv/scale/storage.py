@@ -67,12 +67,14 @@ class Memory:
 
 @dataclass(frozen=True)
 class Handle:
-    """The name of a tile in a folder, and what of it is no array."""
+    """The name of a tile in a folder, what of it is no array, and which arrays there are."""
 
     index: Index
     version: int
     delta: float
     weights: tuple[float | None, ...]
+    has_c: bool
+    has_before: bool
     digest: str
 
 
@@ -104,7 +106,8 @@ class Folder:
             self._write(index, "data", {"f": tile.f, "c": tile.c} | _by_axis("w", tile.weights))
         points = {"u": tile.u} | _by_axis("p", tile.p) | _by_axis("b", tile.before or ())
         self._write(index, str(version), points)
-        return Handle(index, version, tile.delta, numbers, digest)
+        has_c, has_before = tile.c is not None, tile.before is not None
+        return Handle(index, version, tile.delta, numbers, has_c, has_before, digest)
 
     def get(self, handle: Handle) -> Tile:
         """Map the files of a tile: what is not looked at is not read."""
@@ -112,13 +115,10 @@ class Folder:
         def load(part: str, name: str) -> Any:
             return array_file.mapped(self._folder(handle.index) / part / name)
 
-        version = str(handle.version)
-        folder, axes = self._folder(handle.index), range(len(handle.weights))
-        has_c = (folder / "data" / "c").exists()
-        has_before = (folder / version / "b0").exists()
+        version, axes = str(handle.version), range(len(handle.weights))
         return Tile(
             load("data", "f"),
-            load("data", "c") if has_c else None,
+            load("data", "c") if handle.has_c else None,
             tuple(
                 load("data", f"w{axis}") if number is None else number
                 for axis, number in enumerate(handle.weights)
@@ -126,7 +126,7 @@ class Folder:
             tuple(load(version, f"p{axis}") for axis in axes),
             load(version, "u"),
             handle.delta,
-            tuple(load(version, f"b{axis}") for axis in axes) if has_before else None,
+            tuple(load(version, f"b{axis}") for axis in axes) if handle.has_before else None,
         )
 
     def settle(self) -> None:

@@ -10,6 +10,7 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.decomposition import ForestPartition
 from graphtv.graph import Graph
+from graphtv.grid import n_grid_edges, row_major_shape
 from graphtv.problem import Problem
 from graphtv.solver.engine import FLOWS_GAP
 from graphtv.terms import SquaredLoss
@@ -17,6 +18,12 @@ from graphtv.terms._arrays import to_core
 
 LEAST_WEIGHT = 1e-3
 """Vertices without data count as this part of the heaviest one, where descent is only a start."""
+
+SHORTEST_LINE = 12
+"""Vertices along the last axis of a grid from which on vectors are worth their start."""
+
+WHOLE = 0.9
+"""A grid is taken for one as long as there is this part of its edges."""
 
 PATTERN_GAP = 3e-4
 """Over forests, the pattern of p is seldom right before; over edges it is early."""
@@ -62,13 +69,17 @@ class Descent:
         assert isinstance(data, SquaredLoss)
         # Whether the objectives of the descents are the problem's.
         self._knows_values = problem.penalty.delta == 0.0 and data._is_complete
-        self._channels, self._scales = _channels(problem, partition, watch)
+        self._lattice = row_major_shape(problem.graph) if partition is None else ()
+        self._channels, self._scales = _channels(problem, partition, self._lattice, watch)
         if start is None:
             self._start_from_coarse()
         else:
             self._start_from(start)
         self.is_cheap = partition is None
-        self.is_lattice = isinstance(self._channels[0], _core.LatticeDescent)
+        # Whether chains are as much better as they are on grids, of which little may be missing.
+        self.is_lattice = isinstance(
+            self._channels[0], _core.LatticeDescent
+        ) and self._m >= WHOLE * n_grid_edges(self._lattice)
         self.polish_price = POLISH_PRICE[type(self._channels[0])]
         self.flows_price = FLOWS_PRICE[type(self._channels[0])]
         self.patience = PATIENCE[type(self._channels[0])]
@@ -93,7 +104,7 @@ class Descent:
 
     def resume(self, p: Floats) -> None:
         """Go on from p, without momentum."""
-        self._channels, _ = _channels(self._problem, self._partition, self._watch)
+        self._channels, _ = _channels(self._problem, self._partition, self._lattice, self._watch)
         self._start_from(p)
 
     def _start_from(self, p: Floats) -> None:
@@ -169,7 +180,10 @@ class Descent:
 
 
 def _channels(
-    problem: Problem, partition: ForestPartition | None, watch: _core.Watch
+    problem: Problem,
+    partition: ForestPartition | None,
+    lattice: tuple[int, ...],
+    watch: _core.Watch,
 ) -> tuple[list[ChannelDescent], list[float]]:
     """Return a descent per channel, and the scale of each one's objective.
 
@@ -194,7 +208,7 @@ def _channels(
         if not data._is_complete:
             signal = _filled(signal, c)
         if partition is None:
-            made.append(_edge_descent(graph, edge_weights, signal, vertex_weights))
+            made.append(_edge_descent(graph, lattice, edge_weights, signal, vertex_weights))
         else:
             if forests is None or not np.array_equal(c, weights[channel - 1]):
                 forests = _core.Forests(
@@ -213,18 +227,17 @@ def _channels(
 
 
 def _edge_descent(
-    graph: Graph, edge_weights: Floats, signal: Floats, vertex_weights: Floats
+    graph: Graph,
+    shape: tuple[int, ...],
+    edge_weights: Floats,
+    signal: Floats,
+    vertex_weights: Floats,
 ) -> _core.EdgeDescent | _core.LatticeDescent:
-    """Return the descent over edges, the fast one where the vertices are a grid's in its order."""
-    if graph._grid is None:
-        shape = _core.lattice_shape(graph.n_vertices, graph.edges)
-    else:
-        shape = np.array([length for length in graph._grid.shape if length > 1], dtype=np.int32)
-    if len(shape) < 2:
-        return _core.EdgeDescent(
-            graph.n_vertices, graph.edges, edge_weights, signal, vertex_weights
-        )
-    return _core.LatticeDescent(shape, graph.edges, edge_weights, signal, vertex_weights)
+    """Return the descent over edges, the fast one on grids whose lines are long enough."""
+    arrays = (graph.edges, edge_weights, signal, vertex_weights)
+    if len(shape) > 1 and shape[-1] >= SHORTEST_LINE:
+        return _core.LatticeDescent(np.array(shape, dtype=np.int32), *arrays)
+    return _core.EdgeDescent(graph.n_vertices, *arrays)
 
 
 def _filled(signal: Floats, c: Floats) -> Floats:
