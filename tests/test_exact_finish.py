@@ -134,6 +134,19 @@ def test_in_vain_it_leaves_the_start() -> None:
     np.testing.assert_array_equal(p[np.abs(start) == 1.0], start[np.abs(start) == 1.0])
 
 
+def test_what_lags_behind_is_given_up_early() -> None:
+    rng = np.random.default_rng(0)
+    graph = grid_graph((3, 10_000), 20.0)
+    n = graph.n_vertices
+    signal = rng.standard_normal(n) + 3.0 * np.sin(np.linspace(0.0, 6.0, n))
+    term = _core.SquaredTerm(n, 1, signal, np.ones(1))
+    solver = _core.ExactFinish(n, graph.edges, graph.weights)
+    for allowance, end, most in ((50.0, "exhausted", 0.7), (150.0, "exact", 1.0)):
+        p, u = np.zeros(graph.n_edges), np.zeros(n)
+        assert solver.solve(term, 0, p, u, _core.Watch(FOREVER), 1, allowance) == end
+        assert solver.stats.work < most * allowance * 1.25 * n
+
+
 def test_memory_is_counted() -> None:
     graph = grid_graph((50, 40))
     solver = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)

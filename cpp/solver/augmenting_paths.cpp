@@ -1,6 +1,7 @@
 #include "solver/augmenting_paths.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace graphtv {
 
@@ -31,6 +32,7 @@ Vertex AugmentingPaths::next_active() {
 
 void AugmentingPaths::start(const Component& component) {
     n_sources_ = n_sinks_ = 0;
+    excess_ = deficit_ = sent_ = 0.0;
     for (const Vertex v : component.vertices(*state_)) {
         state_->tree(v) = {0, SearchNode::none, 0, 0, 0};
         const double e = state_->e(v);
@@ -40,6 +42,7 @@ void AugmentingPaths::start(const Component& component) {
         }
         state_->at(v) = e > 0.0 ? Side::source : Side::sink;
         ++(e > 0.0 ? n_sources_ : n_sinks_);
+        (e > 0.0 ? excess_ : deficit_) += std::abs(e);
         state_->tree(v).parent = SearchNode::root;
         activate(v);
     }
@@ -55,13 +58,27 @@ AugmentingPaths::End AugmentingPaths::run(FlowState& state, const Component& com
     first_active_ = n_active_ = 0;
     start(component);
     const std::int64_t last_arc = path_arcs + most_arcs;
+    const double allowed = pulse.left();
     while (n_sources_ > 0 && n_sinks_ > 0) {
         const Vertex v = next_active();
         if (v == no_vertex) return End::blocked;
         if (!grow(v, pulse)) return End::expired;
         if (path_arcs > last_arc) return End::exhausted;
+        if (lags_behind(allowed, pulse.left())) {
+            pulse.give_up();
+            return End::expired;
+        }
     }
     return End::balanced;
+}
+
+// Whether the allowance will not do. Paths get longer: excess of which a smaller part has arrived than
+// of the work is done will not arrive in time. Before a quarter of it is done that may be chance: small
+// cuts show late.
+bool AugmentingPaths::lags_behind(double allowed, double left) const {
+    constexpr double patience = 0.25;
+    const double spent = allowed - left;
+    return spent > patience * allowed && sent_ * allowed < spent * std::min(excess_, deficit_);
 }
 
 // Looks at every arc of v. Where the trees meet, sends flow and repairs them.
@@ -122,6 +139,7 @@ void AugmentingPaths::augment(Vertex v, Arc bridge, Vertex w) {
         amount = std::min(amount, network.residual(state_->tree(sink).up));
     amount = std::min({amount, state_->e(source), -state_->e(sink)});
 
+    sent_ += amount;
     network.push(bridge, amount);
     state_->e(source) -= amount;
     state_->e(sink) += amount;

@@ -37,10 +37,13 @@ class AugmentingPaths {
     void adopt(Vertex v);
     std::uint32_t distance_to_root(Vertex v);
     void orphan(Vertex v);
+    bool lags_behind(double allowed, double left) const;
     bool has_room(Arc a) const { return state_->network.residual(a) > capacity_tolerance_; }
 
     FlowState* state_ = nullptr;
     double tolerance_ = 0.0, capacity_tolerance_ = 0.0;
+    double excess_ = 0.0, deficit_ = 0.0;  // at first
+    double sent_ = 0.0;                    // of them since
     std::uint32_t time_ = 0;
     std::size_t n_sources_ = 0, n_sinks_ = 0;  // roots
     // A ring of the vertices to search from: each is in it once at most.

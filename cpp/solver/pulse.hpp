@@ -38,6 +38,15 @@ class Pulse {
         return stop_->load(std::memory_order_relaxed);
     }
 
+    // What is left of the allowance.
+    double left() const { return allowance_ - spent_ - static_cast<double>(work_); }
+
+    // Ends as if nothing were left.
+    void give_up() {
+        is_exhausted_ = true;
+        *stop_ = true;
+    }
+
     // Only looks: for passes whose work is counted elsewhere.
     bool glance() {
         if (watch_ != nullptr && watch_->expired()) *stop_ = true;
