@@ -33,7 +33,7 @@ ChannelDescent = _core.BlockDescent | _core.EdgeDescent | _core.LatticeDescent
 POLISH_PRICE = {_core.BlockDescent: 4, _core.EdgeDescent: 10, _core.LatticeDescent: 80}
 """Iterations that cost as much as a polish."""
 
-FLOWS_PRICE = {_core.BlockDescent: 30, _core.EdgeDescent: 30, _core.LatticeDescent: 120}
+FLOWS_PRICE = {_core.BlockDescent: 30, _core.EdgeDescent: 30, _core.LatticeDescent: 300}
 """Iterations that cost as little as flows may: as a rule these cost more."""
 
 PATIENCE = {_core.BlockDescent: math.inf, _core.EdgeDescent: 300, _core.LatticeDescent: 250}

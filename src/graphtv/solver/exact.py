@@ -38,6 +38,9 @@ ALLOWANCE = 150.0
 GROWTH = 4.0
 """Of the allowance, from attempt to attempt."""
 
+POLISHED = 6
+"""Over edges, polishes end a run in so many times fewer iterations than its gaps foretell."""
+
 LONGEST_WAIT = 2
 """The start goes on for at most so many times what the flows cost, although it may be over soon."""
 
@@ -144,6 +147,8 @@ class Exact:
         done, price = self._start.iterations, self._start.flows_price
         self._good_since = self._good_since or done
         ahead = iterations_ahead(self._past, self._tolerance) if self._past else None
+        if ahead is not None and self.is_cheap:
+            ahead /= POLISHED
         self._waits = (
             ahead is not None and ahead <= price and done < self._good_since + LONGEST_WAIT * price
         )
