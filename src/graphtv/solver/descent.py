@@ -199,13 +199,14 @@ def _channels(
     made: list[ChannelDescent] = []
     scales: list[float] = []
     forests: _core.Forests | None = None
+    is_complete = data._is_complete
     for channel, (signal, c) in enumerate(zip(signals, weights, strict=True)):
         is_even = c.size == 0 or c.strides == (0,) or bool((c == c[0]).all())
         scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0
         vertex_weights = _ONES if is_even else np.where(c > 0.0, c, least)
         with np.errstate(over="ignore"):  # what overflows ends without a certificate
             edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
-        if not data._is_complete:
+        if not is_complete:
             signal = _filled(signal, c)
         if partition is None:
             made.append(_edge_descent(graph, lattice, edge_weights, signal, vertex_weights))

@@ -69,7 +69,7 @@ class Exact:
         self._point: tuple[Floats, Floats] | None = None  # once the flows have run
         self._tries_flows = False
         data = problem.data
-        is_blind = isinstance(data, SquaredLoss) and not (data.weights > 0.0).all()
+        is_blind = isinstance(data, SquaredLoss) and not data._is_complete
         self._longest_start = LONGEST_BLIND_START if is_blind else LONGEST_START
         self._allowance = ALLOWANCE
         self._next_attempt = 0  # in iterations of the start, after a failure
