@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from process_memory import peak, reset_peak
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.neighbors import kneighbors_graph
@@ -26,6 +25,7 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 from graphtv import TVClassifier, knn_graph
 from graphtv.applications._affinity import SmoothedNeighbours
 from graphtv.gallery import three_moons
+from process_memory import peak, reset_peak
 
 Maker = Callable[[], Any]
 

@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import maximum_flow, shortest_path
 
 from graphtv import FlowNetwork, Graph, cut_path, gallery, grid_graph, min_cut, read_dimacs
 from graphtv.applications.cut_problem import CutProblem
-from graphtv.bench.race import race
+from races.race import race
 
 try:
     import maxflow

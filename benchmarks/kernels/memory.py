@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from process_memory import in_child, peak, reset_peak
-
 from graphtv import Graph, _core, decompose, gallery
+from process_memory import in_child, peak, reset_peak
 
 
 def forest_bytes(n: int) -> None:

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from process_memory import in_child, peak, reset_peak
-
 from graphtv import Graph, Problem, Result, SquaredLoss, gallery, grid_graph, solve
+from process_memory import in_child, peak, reset_peak
 from reliability.harness import Figures, Property
 from reliability.verifier import EPSILON
 

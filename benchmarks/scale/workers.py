@@ -14,9 +14,8 @@ import numpy as np
 from dask.distributed import Client
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from process_memory import peak, reset_peak
-
 from graphtv import denoise_tv
+from process_memory import peak, reset_peak
 from scale.turns import header, make_image, row
 
 

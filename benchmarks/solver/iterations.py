@@ -12,14 +12,18 @@ the accelerated PDHG of the paper. `-` is out of reach within the limits.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from graphtv import recognize_grid
-from graphtv.bench.iteration_cost import solve
-from graphtv.bench.problems import (
+from graphtv.gallery import erdos_renyi_graph, genrmf
+from races.iteration_cost import solve
+from races.problems import (
     Instance,
     flow,
     grid,
@@ -29,7 +33,6 @@ from graphtv.bench.problems import (
     random_graph,
     volume,
 )
-from graphtv.gallery import erdos_renyi_graph, genrmf
 
 GAPS = (1e-4, 1e-6, 1e-10)
 

@@ -19,12 +19,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from process_memory import in_child, peak, reset_peak
-
 from graphtv import Graph, knn_graph
-from graphtv.bench.iteration_cost import solve
-from graphtv.bench.problems import Instance, grid
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
+from process_memory import in_child, peak, reset_peak
+from races.iteration_cost import solve
+from races.problems import Instance, grid
 
 METHODS = {
     "descent": {"method": "descent", "tol": 1e-15, "max_iterations": 20},

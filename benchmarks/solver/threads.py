@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from graphtv.bench.iteration_cost import seconds_per_iteration, solve
-from graphtv.bench.problems import Instance, grid
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from graphtv.gallery import piecewise_constant_image
+from races.iteration_cost import seconds_per_iteration, solve
+from races.problems import Instance, grid
 
 
 def make_image(side: int) -> Instance:

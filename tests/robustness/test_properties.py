@@ -1,6 +1,7 @@
 """Short versions of `benchmarks/reliability`: the same cases, a few of each, in this process."""
 
 import pytest
+
 from reliability import specimens
 from reliability.harness import in_child
 from reliability.properties import PROPERTIES

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-
-from graphtv.bench.machine import installed
 
 OPTIONAL = (
     "matplotlib",
@@ -39,6 +37,14 @@ def run(_: argparse.Namespace) -> None:
         "platform": platform.platform(),
         "threads": f"{_core.n_processors()} by default",
     }
-    facts |= {name: installed(name) or "not installed" for name in ("numpy", "scipy", *OPTIONAL)}
+    facts |= {name: _installed(name) for name in ("numpy", "scipy", *OPTIONAL)}
     for name, value in facts.items():
         print(f"{name:<14}{value}")
+
+
+def _installed(package: str) -> str:
+    """Return the version of a package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

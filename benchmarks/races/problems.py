@@ -23,13 +23,13 @@ import numpy as np
 
 from graphtv import FlowNetwork, Graph, grid_graph, knn_graph
 from graphtv._validate import Floats
-from graphtv.bench.peers.task import Task, imported
 from graphtv.gallery import (
     erdos_renyi_graph,
     genrmf,
     piecewise_constant_image,
     washington_rlg,
 )
+from races.peers.task import Task, imported
 
 
 @dataclass(frozen=True)

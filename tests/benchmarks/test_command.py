@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 import graphtv
-from graphtv.bench import reference
-from graphtv.bench.outcome import Outcome
-from graphtv.bench.problems import make
-from graphtv.bench.team import Worker
 from graphtv.cli import main
+from races import reference
+from races.outcome import Outcome
+from races.peer_process import DeclinedError, PeerError, Worker
+from races.problems import make
 
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 NAMES = ("P1", "P3S")
 ACCURACIES = (1e-3, 1e-6, 1e-12)
 
@@ -93,7 +94,7 @@ def test_contestants_reach_what_is_reported(outcomes, environments):
                         else:
                             assert reached == pytest.approx(figure.accuracy, rel=1e-6, abs=1e-14)
                         checked.add(peer)
-            except (graphtv.bench.team.PeerError, graphtv.bench.team.DeclinedError):
+            except (PeerError, DeclinedError):
                 continue
             finally:
                 worker.close()
@@ -237,8 +238,11 @@ def test_scaling(tmp_path):
     ],
 )
 def test_wrong_requests_are_refused(words, complaint, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("no JSON")
+    (tmp_path / "benchmarks").symlink_to(BENCHMARKS)
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    (here / "file").write_text("no JSON")
     try:
         code = main(["bench", *words])
     except SystemExit as exit_:
@@ -247,14 +251,28 @@ def test_wrong_requests_are_refused(words, complaint, tmp_path, monkeypatch, cap
     assert code == 2
     assert complaint in captured.err
     assert captured.out == ""
-    assert os.listdir(tmp_path) == ["file"]
+    assert os.listdir(here) == ["file"]
+
+
+@pytest.mark.parametrize("words", [[], ["peers"]])
+def test_outside_the_repository_it_says_where_the_races_are(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", *words]) == 2
+    assert "benchmarks of the repository" in capsys.readouterr().err
+
+
+def test_help_outside_the_repository(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="0"):
+        main(["bench", "--help"])
+    assert "inside a copy of the repository" in capsys.readouterr().out
 
 
 def test_interrupt(tmp_path, monkeypatch):
     def press_control_c(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graphtv.bench.contest.prove", press_control_c)
+    monkeypatch.setattr("races.contest.prove", press_control_c)
     assert main(["bench", "peers", "--quick", "--out", str(tmp_path)]) == 130
 
 

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats
-from graphtv.bench.peers.chains_proximal_tv import WEIGHTED
-from graphtv.bench.peers.task import Task
-from graphtv.bench.race import Elsewhere, race
-from graphtv.bench.tables import Table
-from graphtv.bench.team import OURS, Offer, PeerError, Run, Team, Worker
+from races.peer_process import OURS, Offer, PeerError, Run, Team, Worker
+from races.peers.chains_proximal_tv import WEIGHTED
+from races.peers.task import Task
+from races.race import Elsewhere, race
+from races.tables import Table
 
 Signal = Callable[[int, np.random.Generator], Floats]
 SIGNALS: dict[str, Signal] = {

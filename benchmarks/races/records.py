@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from graphtv.bench import machine, pictures, standings
-from graphtv.bench.files import write, write_csv, write_json
-from graphtv.bench.outcome import Outcome
-from graphtv.bench.problems import PROBLEMS
+from races import machine, pictures, race_tables
+from races.files import write, write_csv, write_json
+from races.outcome import Outcome
+from races.problems import PROBLEMS
 
 FILE = "peers.json"
 
@@ -51,11 +51,11 @@ class Records:
 
     def write(self, accuracies: Sequence[float], *, plots: bool) -> list[str]:
         """Write tables and, if wanted, plots; return the names of all files."""
-        rows = standings.csv_rows(self.outcomes)
-        write_csv(self.out / "peers.csv", standings.COLUMNS, rows)
+        rows = race_tables.csv_rows(self.outcomes)
+        write_csv(self.out / "peers.csv", race_tables.COLUMNS, rows)
         pieces: dict[str, str | bytes] = {
-            "peers.md": standings.summary(self.outcomes, accuracies, self.machine),
-            "problems.md": standings.details(self.outcomes, accuracies),
+            "peers.md": race_tables.summary(self.outcomes, accuracies, self.machine),
+            "problems.md": race_tables.details(self.outcomes, accuracies),
         }
         if plots:
             fewest = min(outcome.threads for outcome in self.outcomes)

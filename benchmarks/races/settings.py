@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphtv.bench.files import write
-from graphtv.bench.problems import Instance
+from races.files import write
+from races.problems import Instance
 
 
 class Settings:

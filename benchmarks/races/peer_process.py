@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv.bench.peers.task import DeclinedError, Task
+from races.peers.task import DeclinedError, Task
 
 ENVIRONMENTS = {
     "graphtv_solve": "graphtv",
@@ -62,7 +62,7 @@ class PeerError(Exception):
 
 
 class Offer(NamedTuple):
-    """An entrant as its worker describes it, see `graphtv.bench.peers.task.Entrant`."""
+    """An entrant as its worker describes it, see `races.peers.task.Entrant`."""
 
     number: int
     peer: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from graphtv.bench.team import OURS
+from races.peer_process import OURS
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphtv.bench.contest import UNPROVED
-from graphtv.bench.outcome import Outcome
-from graphtv.bench.profile import performance_profile
-from graphtv.bench.standings import peers_of
-from graphtv.bench.tables import power
-from graphtv.bench.team import OURS
 from graphtv.plot.style import COLOURS, GREY, INK, tidy
+from races.contest import UNPROVED
+from races.outcome import Outcome
+from races.peer_process import OURS
+from races.profile import performance_profile
+from races.race_tables import peers_of
+from races.tables import power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphtv.bench import team
-from graphtv.bench.outcome import Figure, Outcome, Row
-from graphtv.bench.peers.task import Task, iterations, tolerances
-from graphtv.bench.problems import PROBLEMS, make, title
-from graphtv.bench.profile import performance_profile, share
-from graphtv.bench.race import Elsewhere, race
-from graphtv.bench.reference import dual, primal, prove
-from graphtv.bench.search import Search, settings_for
-from graphtv.bench.settings import Settings
-from graphtv.bench.standings import absent, detail, ratios, wins
-from graphtv.bench.team import PeerError, Worker
+from races import peer_process
+from races.outcome import Figure, Outcome, Row
+from races.peer_process import PeerError, Worker
+from races.peers.task import Task, iterations, tolerances
+from races.problems import PROBLEMS, make, title
+from races.profile import performance_profile, share
+from races.race import Elsewhere, race
+from races.race_tables import absent, detail, ratios, wins
+from races.reference import dual, primal, prove
+from races.search import Search, settings_for
+from races.settings import Settings
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -206,7 +206,7 @@ def write_interpreter(folder, *lines):
     ],
 )
 def test_a_broken_peer_is_an_error_with_its_last_words(lines, reason, tmp_path, monkeypatch):
-    monkeypatch.setattr(team, "LEAST_PATIENCE", 0.3)
+    monkeypatch.setattr(peer_process, "LEAST_PATIENCE", 0.3)
     write_interpreter(tmp_path, *lines)
     worker = Worker("divide_and_conquer", tmp_path)
     try:

@@ -17,14 +17,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphtv.bench.outcome import Figure, Outcome, Row
-from graphtv.bench.peers.task import DeclinedError
-from graphtv.bench.problems import Instance
-from graphtv.bench.race import Elsewhere, race
-from graphtv.bench.reference import Reference, prove
-from graphtv.bench.search import Search, Trial, settings_for
-from graphtv.bench.settings import Settings
-from graphtv.bench.team import ENVIRONMENTS, OURS, RACERS, Offer, PeerError, Worker
+from races.outcome import Figure, Outcome, Row
+from races.peer_process import ENVIRONMENTS, OURS, RACERS, Offer, PeerError, Worker
+from races.peers.task import DeclinedError
+from races.problems import Instance
+from races.race import Elsewhere, race
+from races.reference import Reference, prove
+from races.search import Search, Trial, settings_for
+from races.settings import Settings
 
 CURVE = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
 """Accuracies for the curves, between which nothing is searched."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphtv
-from graphtv.bench.problems import Instance
+from races.problems import Instance
 
 CERTIFIED = 1e-13
 """The largest relative gap of a reference, a tenth of the finest accuracy that is asked for."""

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from graphtv.bench.iteration_cost import seconds_per_iteration, solve
-from graphtv.bench.problems import Instance, grid, random_graph
-from graphtv.bench.tables import Table, seconds
 from graphtv.gallery import piecewise_constant_image
+from races.iteration_cost import seconds_per_iteration, solve
+from races.problems import Instance, grid, random_graph
+from races.tables import Table, seconds
 
 Counts = tuple[int, ...]
 SIZES: dict[bool, tuple[Counts, Counts]] = {

@@ -17,8 +17,8 @@ from scipy.sparse import csgraph
 
 from graphtv import Graph, _core, decompose, gallery, grid_graph, knn_graph
 from graphtv._validate import Floats, Indices
-from graphtv.bench.race import race
-from graphtv.bench.tables import Table
+from races.race import race
+from races.tables import Table
 
 WEIGHTS = (0.1, 1.0, 10.0)
 SPANNING = ("breadth", "depth", "max weight")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphtv.bench.machine import in_a_sentence
-from graphtv.bench.outcome import Outcome, Row
-from graphtv.bench.tables import Table, power, ratio, seconds
-from graphtv.bench.team import OURS
+from races.machine import in_a_sentence
+from races.outcome import Outcome, Row
+from races.peer_process import OURS
+from races.tables import Table, power, ratio, seconds
 
 COLUMNS = (
     "problem",
