@@ -125,6 +125,27 @@ def as_floats(values: Any, name: str) -> Floats:
     return floats
 
 
+def white_level(dtype: np.dtype[Any], *, holds_counts: bool = False) -> float:
+    """Return the number by which pixels of this type are divided.
+
+    This is 255 for uint8 and 65535 for uint16, which hold grey values as a rule, as in
+    scikit-image. It is 1 for all other types, such as int16 for CT numbers and int64 for
+    measurements, and for counts of any type.
+    """
+    if holds_counts or dtype.kind != "u" or dtype.itemsize > 2:
+        return 1.0
+    return float(np.iinfo(dtype).max)
+
+
+def as_intensities(array: NDArray[Any], *, holds_counts: bool = False) -> Floats:
+    """Return the pixels divided by their `white_level`."""
+    white = white_level(array.dtype, holds_counts=holds_counts)
+    if white != 1.0:
+        return np.asarray(np.multiply(array, 1.0 / white, dtype=np.float64))
+    with np.errstate(over="ignore"):
+        return np.asarray(array, dtype=np.float64)
+
+
 def as_signal(values: Any, name: str, n_vertices: int) -> Floats:
     """Return `values` as finite floats of shape (n_vertices,) or (n_vertices, C)."""
     signal = as_floats(values, name)

@@ -16,6 +16,7 @@ from graphtv import (
     Problem,
     SquaredLoss,
     denoise_tv,
+    estimate_noise,
     grid_graph,
     solve,
     suggest_weight,
@@ -112,16 +113,29 @@ def test_types(given_type, returned):
     np.testing.assert_array_equal(image, before)
 
 
-@pytest.mark.parametrize("kind", [*"bBhHiIlL", "?"])
-def test_integers_are_scaled_as_scikit_image_does(kind):
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", ">u2", "bool"])
+def test_grey_values_are_scaled_as_scikit_image_does(dtype):
     util = pytest.importorskip("skimage.util")
-    if kind == "?":
-        image = np.array([[True, False], [True, True]])
-    else:
-        limits = np.iinfo(kind)
-        image = np.array([[limits.min, limits.max], [0, limits.max // 3]], dtype=kind)
-    close(denoise_tv(image, 0.0), util.img_as_float(image))
-    close(exact(image, 0.05), exact(util.img_as_float(image), 0.05))
+    largest = 1 if dtype == "bool" else np.iinfo(dtype).max
+    image = np.array([[0, largest], [0, largest // 3]]).astype(dtype)
+    close(denoise_tv(image, 0.0), util.img_as_float(image.astype(image.dtype.newbyteorder("="))))
+    close(exact(image, 0.05), exact(image / largest, 0.05))
+
+
+@pytest.mark.parametrize("kind", "bhiIlLqQ")
+def test_other_integers_keep_their_values(kind):
+    image = np.array([[1, 2], [3, 4]], dtype=kind)
+    close(denoise_tv(image, 0.0), image)
+    close(exact(image, 0.1), exact(image.astype(float), 0.1))
+    assert denoise_tv([[1, 2], [3, 4]], 0.1).min() > 1.0
+
+
+def test_the_estimates_keep_the_values_that_denoising_keeps():
+    floats = np.round(1000 * noisy_image((24, 24)))
+    image = floats.astype(np.int16)  # a CT scan has such numbers, of either sign
+    assert estimate_noise(image - 500) == estimate_noise(floats - 500)
+    assert suggest_weight(image) == suggest_weight(floats)
+    np.testing.assert_array_equal(denoise_tv(image, "auto"), denoise_tv(floats, "auto"))
 
 
 def test_single_precision_is_the_rounded_answer_of_the_double_problem():
@@ -195,13 +209,19 @@ def test_absolute_loss_removes_outliers():
     assert best["absolute"] > best["squared"] + 2
 
 
-def test_poisson_loss_is_free_of_scale():
+@pytest.mark.parametrize("loss", ["poisson", PoissonLoss])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int32", "int64"])
+def test_counts_are_counts_in_every_type(loss, dtype):
+    counts = np.random.default_rng(0).poisson(9.0, (6, 7))
+    expected = denoise_tv(counts.astype(float), 0.3, loss="poisson")
+    np.testing.assert_array_equal(denoise_tv(counts.astype(dtype), 0.3, loss=loss), expected)
+
+
+def test_poisson_loss_has_the_counts_as_its_data():
     counts = np.random.default_rng(0).poisson(20 * noisy_image((12, 12), noise=0.0) + 1)
     denoised = denoise_tv(counts.astype(float), 0.3, loss="poisson", tol=1e-9)
     problem = Problem(grid_graph((12, 12), 0.3), PoissonLoss(counts.ravel()))
     close(denoised.ravel(), solve(problem, tol=1e-9).u)
-    scaled = denoise_tv(counts.astype(np.uint8), 0.3, loss="poisson", tol=1e-9)
-    np.testing.assert_allclose(255 * scaled, denoised, atol=1e-4)
 
 
 def test_loss_and_penalty_of_ones_own():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv._validate import as_intensities
 from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
 from graphtv.app.shift import Shift
@@ -77,7 +78,7 @@ class Denoiser:
     """One image and what has been computed for it; used by one thread at a time."""
 
     def __init__(self, photo: Photo) -> None:
-        self._pixels = photo.pixels / 255.0
+        self._pixels = as_intensities(photo.pixels)
         self._noise: float | None = None
         self._noisy = self._pixels
         self._suggested: float | None = None

@@ -13,6 +13,7 @@ from graphtv._validate import (
     Floats,
     as_array,
     as_count,
+    as_intensities,
     describe,
     first_index,
     moderate,
@@ -71,8 +72,15 @@ class Image:
         return self.frame.shape
 
 
-def as_image(image: Any, name: str, mask: Any = None, channel_axis: Any = None) -> Image:
-    """Return `image` taken apart, its entries scaled to floats as scikit-image does.
+def as_image(
+    image: Any,
+    name: str,
+    mask: Any = None,
+    channel_axis: Any = None,
+    *,
+    holds_counts: bool = False,
+) -> Image:
+    """Return `image` taken apart, its entries divided by their `white_level`.
 
     NaN, the masked entries of a masked array and pixels where `mask` is False are unknown.
     """
@@ -88,7 +96,7 @@ def as_image(image: Any, name: str, mask: Any = None, channel_axis: Any = None) 
     if mask is not None:
         known = _meet(known, _as_mask(mask, name, array.shape, shape, axis))
     known = check_finite(array, name, known)
-    signal = _to_rows(as_float64(array), axis)
+    signal = _to_rows(as_intensities(array, holds_counts=holds_counts), axis)
     if known is not None and not known.all():
         known = _to_rows(known, axis)
         _check_some_known(known, name)
@@ -178,17 +186,6 @@ def _check_some_known(known: NDArray[np.bool_], name: str) -> None:
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return float32 for the short floats, float64 for everything else."""
     return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize <= 4 else np.float64)
-
-
-def as_float64(array: NDArray[Any]) -> Floats:
-    """Return floats as they are, and integers n over the largest of their type, at least -1."""
-    if array.dtype.kind in "bf":
-        with np.errstate(over="ignore"):
-            return np.asarray(array, dtype=np.float64)
-    floats: Floats = np.multiply(array, 1.0 / np.iinfo(array.dtype).max, dtype=np.float64)
-    if array.dtype.kind == "i":
-        np.maximum(floats, -1.0, out=floats)
-    return floats
 
 
 def _to_rows(pixels: NDArray[Any], axis: int | None) -> NDArray[Any]:

@@ -92,14 +92,17 @@ def denoise_tv(
 ) -> NDArray[Any] | tuple[NDArray[Any], Result]:
     """Denoise an image or a volume by total variation, and fill in its unknown pixels.
 
+    As in scikit-image, uint8 and uint16 images are divided by 255 and 65535, and the result lies in
+    [0, 1]. All other types keep their values, and so do counts (``loss='poisson'``).
+
     Parameters
     ----------
     image : array_like or dask array
-        An image of any dimension. Floats are taken as they are; integers are divided by the
-        largest of their type, as in scikit-image, so that `weight` means the same for 8 and 16
-        bits. NaN, and the masked entries of a masked array, are unknown; ±∞ is an error.
+        An image of any dimension. NaN, and the masked entries of a masked array, are unknown
+        pixels; ±∞ is an error.
     weight : float, ndarray, list or 'auto'
-        Larger is smoother. It has the unit of the image: a piece of P pixels with a boundary of
+        Larger is smoother. It has the unit of the image (after the division for uint8 and
+        uint16): a piece of P pixels with a boundary of
         B pixel sides moves by weight · B/P towards its surroundings. One number; or an array with
         one number per pixel (an edge takes the mean of its two pixels); or a list with one number
         or array per axis, as `grid_graph` takes it. ``'auto'`` is that of `suggest_weight`.
@@ -117,7 +120,8 @@ def denoise_tv(
         favours no direction; weights are scaled such that `weight` keeps its meaning.
     loss : {'squared', 'absolute', 'poisson'} or callable
         For Gaussian noise, for outliers (salt and pepper), for counts. A callable is given the
-        signal and ``weights=`` and returns a data term. With the last two `weight` has no unit.
+        signal and ``weights=`` and returns a data term. With ``'absolute'`` and ``'poisson'``
+        `weight` has no unit.
     penalty : TotalVariation or HuberTV
         ``HuberTV(delta)`` turns the stairs of total variation into slopes.
     return_result : bool
@@ -187,7 +191,7 @@ def denoise_tv(
         if not is_result_wanted:
             _warn_if_early(tiled)
         return (denoised, tiled) if is_result_wanted else denoised
-    given = as_image(image, "image", mask, channel_axis)
+    given = as_image(image, "image", mask, channel_axis, holds_counts=make_loss is PoissonLoss)
     frame = given.frame
     if isinstance(weight, str) and weight == "auto":
         if make_loss is not SquaredLoss or not isinstance(penalty, TotalVariation):

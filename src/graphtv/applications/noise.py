@@ -70,8 +70,8 @@ def estimate_noise(
     Parameters
     ----------
     data : array_like
-        An image or volume of any dimension, taken as in `denoise_tv`: integers are scaled, NaN
-        is unknown. With a graph, a signal of shape (n,) or (n, C).
+        An image or volume of any dimension, taken as in `denoise_tv`: uint8 and uint16 are
+        divided by 255 and 65535, NaN is unknown. With a graph, a signal of shape (n,) or (n, C).
     graph : Graph, optional
         The graph whose vertices the signal lives on.
     mask : array_like of bool, optional

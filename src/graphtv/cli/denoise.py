@@ -37,8 +37,8 @@ examples:
   cat noisy.png | graphtv denoise - - > clean.png
 
 weight:
-  Larger is smoother. It has the unit of the pixels, where integers are divided
-  by the largest of their type: 0.1 is a tenth of the way from black to white.
+  Larger is smoother. It has the unit of the pixels. Those of uint8 and uint16
+  count from 0 for black to 1 for white; all other types keep their values.
   `auto` estimates the noise and takes the weight of least expected error, on a
   sample of large images.
 
@@ -130,7 +130,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     picture = read_picture(arguments.input)
     name = shown(arguments.input, "input")
-    _check_type(picture.pixels.dtype, name)
     axis = picture.channel_axis if arguments.channel_axis == "auto" else arguments.channel_axis
     picture = dataclasses.replace(picture, channel_axis=_as_axis(axis, picture.pixels.ndim))
     kind = arguments.format or format_of(arguments.output, picture.format)
@@ -163,9 +162,8 @@ def run(arguments: argparse.Namespace) -> int:
             **common,
             **options,
         )
-    content = encode(
-        dataclasses.replace(picture, pixels=_as_type(denoised, picture.pixels.dtype)), kind
-    )
+    pixels = _as_type(denoised, picture.pixels.dtype, holds_counts=arguments.loss == "poisson")
+    content = encode(dataclasses.replace(picture, pixels=pixels), kind)
     write_bytes(arguments.output, content)
     facts = {
         "weight": weight,
@@ -190,14 +188,6 @@ def _check(arguments: argparse.Namespace) -> None:
         check_distinct({"IN": arguments.input, "--mask": arguments.mask})
     if arguments.weight == "auto" and (arguments.loss != "squared" or arguments.huber is not None):
         raise UsageError("--weight must be a number with --loss or --huber: auto is for neither")
-
-
-def _check_type(dtype: Any, name: str) -> None:
-    if dtype.kind in "ui" and dtype.itemsize > 2:
-        raise UsageError(
-            f"{name} holds {dtype}, whose range makes every weight tiny or huge; save it as uint8,"
-            " uint16 or a float type"
-        )
 
 
 def _as_axis(axis: int | None, ndim: int) -> int | None:
@@ -226,13 +216,18 @@ def _read_mask(path: str, picture: Any, name: str) -> Any:
     return known
 
 
-def _as_type(denoised: Any, dtype: Any) -> Any:
-    """Return floats as numbers of the type they came from; `denoise_tv` has divided integers."""
+def _as_type(denoised: Any, dtype: Any, *, holds_counts: bool) -> Any:
+    """Return the result of `denoise_tv` as numbers of the type they came from."""
     import numpy as np
+
+    from graphtv._validate import white_level
 
     if dtype.kind == "f":
         return denoised.astype(dtype)
     if dtype.kind == "b":
         return denoised >= 0.5
+    numbers = np.rint(denoised * white_level(dtype, holds_counts=holds_counts))
     limits = np.iinfo(dtype)
-    return np.clip(np.rint(denoised * limits.max), limits.min, limits.max).astype(dtype)
+    # As a float, the largest number of 64 bits is rounded up, out of its range.
+    highest = min(float(limits.max), np.nextafter(limits.max + 1.0, 0.0))
+    return np.clip(numbers, limits.min, highest).astype(dtype)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv._validate import Floats, as_array, as_flag, as_real
+from graphtv._validate import Floats, as_array, as_flag, as_intensities, as_real
 from graphtv.plot.style import axes_or_current, check_axes, palette, pyplot
 
 if TYPE_CHECKING:
@@ -185,8 +185,7 @@ def _as_plane(image: Any, name: str, channel_axis: int | None) -> Floats:
     pixels = as_array(image, name)
     if pixels.dtype.kind not in "buif" or pixels.size == 0 or pixels.ndim == 0:
         raise ValueError(f"{name} must be an image of real numbers, got {pixels.dtype}")
-    scale = 1.0 / np.iinfo(pixels.dtype).max if pixels.dtype.kind in "ui" else 1.0
-    floats: Floats = np.asarray(pixels, dtype=np.float64) * scale
+    floats = as_intensities(pixels)
     has_colours = channel_axis is not None
     if has_colours:
         floats = np.moveaxis(floats, channel_axis or 0, -1)
@@ -213,10 +212,8 @@ def _show(ax: Any, plane: Floats, low: float, high: float, cmap: str) -> None:
 
 def _as_colours(pixels: NDArray[Any]) -> Floats:
     """Return an image as red, green and blue between 0 and 1."""
-    floats: Floats = np.asarray(pixels[..., :3] if pixels.ndim == 3 else pixels, dtype=np.float64)
-    if pixels.dtype.kind in "ui":
-        floats = floats / np.iinfo(pixels.dtype).max
-    elif floats.min(initial=0.0) < 0.0 or floats.max(initial=1.0) > 1.0:
+    floats = as_intensities(pixels[..., :3] if pixels.ndim == 3 else pixels)
+    if floats.min(initial=0.0) < 0.0 or floats.max(initial=1.0) > 1.0:
         span = float(np.ptp(floats)) or 1.0
         floats = (floats - floats.min()) / span
     return floats if floats.ndim == 3 else np.repeat(floats[..., None], 3, axis=2)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphtv._validate import (
     Floats,
+    as_intensities,
     as_real,
     as_weights,
     brief,
@@ -18,7 +19,6 @@ from graphtv._validate import (
 )
 from graphtv.applications._image import (
     as_channel_axis,
-    as_float64,
     check_finite,
     float_type,
 )
@@ -200,7 +200,7 @@ def _is_known(block: NDArray[Any], given: NDArray[np.bool_] | None = None) -> ND
 
 
 def _floats(block: NDArray[Any], known: NDArray[np.bool_] | None = None) -> NDArray[Any]:
-    floats = as_float64(block).astype(float_type(block.dtype), copy=False)
+    floats = as_intensities(block).astype(float_type(block.dtype), copy=False)
     if known is not None and not known.all():
         floats = np.where(known, floats, floats.dtype.type(0.0))
     if floats.dtype == np.float64:  # the others are never large
