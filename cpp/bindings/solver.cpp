@@ -2,10 +2,10 @@
 
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
-#include "solver/block_descent.hpp"
-#include "solver/edge_descent.hpp"
+#include "solver/descent/block_descent.hpp"
+#include "solver/descent/edge_descent.hpp"
+#include "solver/descent/lattice_descent.hpp"
 #include "solver/forests.hpp"
-#include "solver/lattice_descent.hpp"
 
 namespace graphtv::bindings {
 

@@ -8,8 +8,8 @@
 
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
-#include "solver/exact_finish.hpp"
-#include "solver/max_flow.hpp"
+#include "solver/flow/exact_finish.hpp"
+#include "solver/flow/max_flow.hpp"
 
 namespace graphtv::bindings {
 
@@ -42,7 +42,7 @@ void bind_exact(nb::module_& m) {
         .def_ro("merges", &ExactFinishStats::merges)
         .def_ro("paths", &ExactFinishStats::paths)
         .def_ro("path_arcs", &ExactFinishStats::path_arcs)
-        .def_ro("waves", &ExactFinishStats::waves)
+        .def_ro("level_pushes", &ExactFinishStats::level_pushes)
         .def_ro("work", &ExactFinishStats::work, "Arcs looked at, roughly.")
         .def_ro("fallback", &ExactFinishStats::fallback);
 

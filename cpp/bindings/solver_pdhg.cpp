@@ -10,9 +10,9 @@
 
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
-#include "solver/edge_dual.hpp"
-#include "solver/forest_dual.hpp"
-#include "solver/pdhg.hpp"
+#include "solver/pdhg/edge_dual.hpp"
+#include "solver/pdhg/forest_dual.hpp"
+#include "solver/pdhg/pdhg.hpp"
 
 namespace graphtv::bindings {
 

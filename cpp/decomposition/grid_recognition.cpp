@@ -15,8 +15,6 @@ namespace graphtv {
 
 namespace {
 
-constexpr std::size_t between_looks = 1 << 15;
-
 class Coordinates {
   public:
     Coordinates(Vertex n, std::size_t d) : d_(d), values_(static_cast<std::size_t>(n) * d) {}

@@ -8,8 +8,6 @@
 namespace graphtv {
 namespace {
 
-constexpr std::size_t between_looks = 1 << 15;
-
 // Strips leaves off one forest after another. A vertex remembers its degree and the exclusive or
 // of its neighbours: the last neighbour left is the parent. Stripping removes every edge if and
 // only if there is no cycle.

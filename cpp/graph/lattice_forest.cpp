@@ -7,10 +7,6 @@
 
 namespace graphtv {
 
-namespace {
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-}  // namespace
-
 std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
                                                       std::span<const double> edge_weights) {
     const auto n = at(forest.n_vertices);

@@ -10,9 +10,6 @@ namespace graphtv {
 namespace {
 
 constexpr Vertex unseen = -1;
-constexpr std::size_t between_looks = 1 << 14;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Vertices of the forest in breadth-first order with the half-edge to their parent.
 struct BreadthFirst {

@@ -12,6 +12,9 @@ namespace graphtv {
 using Vertex = std::int32_t;
 using EdgeIndex = std::int32_t;
 
+// An index as the standard containers want it.
+constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
 // An undirected edge with an arbitrarily fixed orientation: (∇u)_e = u[tail] - u[head].
 struct Edge {
     Vertex tail;

@@ -18,10 +18,13 @@ struct Expired : std::exception {
     const char* what() const noexcept override { return "the watch expired"; }
 };
 
-// body(i) for i in [0, n), asking `ends` every now and then; false if it said so.
+// Cheap steps of a loop, such as a visit of a vertex or an edge, between two looks at the watch.
+inline constexpr std::size_t between_looks = 1 << 15;
+
+// Calls body(i) for i in [0, n), and ends() every between_looks steps. Returns false as soon as
+// ends() returns true.
 template <class Ends, class Body>
 bool for_watched(std::size_t n, const Ends& ends, const Body& body) {
-    constexpr std::size_t between_looks = 1 << 15;
     for (std::size_t i = 0; i < n;) {
         if (ends()) return false;
         for (const std::size_t end = std::min(i + between_looks, n); i < end; ++i) body(i);
@@ -95,14 +98,16 @@ class Watched {
     Watch* before_;
 };
 
-// body(i) for i in [0, n), with a look every now and then.
+// The same under Watched: throws Expired when the watch has expired.
 template <class Body>
 void for_watched(std::size_t n, const Body& body) {
-    constexpr std::size_t between_looks = 1 << 15;
-    for (std::size_t i = 0; i < n;) {
-        Watched::look();
-        for (const std::size_t end = std::min(i + between_looks, n); i < end; ++i) body(i);
-    }
+    for_watched(
+        n,
+        [] {
+            Watched::look();
+            return false;
+        },
+        body);
 }
 
 }  // namespace graphtv

@@ -8,8 +8,6 @@
 namespace graphtv {
 
 namespace {
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // Up to here, a descent over chains that have their weights side by side stays below 12 doubles per
 // vertex and 3 per edge; there are 1.1 to 1.2 positions per edge.
 constexpr std::size_t most_edges_per_vertex = 4;

@@ -14,8 +14,7 @@ namespace graphtv {
 
 namespace {
 
-constexpr std::size_t few_edges = 1 << 16;      // not worth two threads
-constexpr std::size_t between_looks = 1 << 15;  // at the watch, edges
+constexpr std::size_t few_edges = 1 << 16;  // not worth two threads
 
 // Whether every |p| ≤ 1.
 template <class Real>

@@ -17,8 +17,6 @@
 namespace graphtv::tests {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 struct Verdict {
     Forest n_forests = 0;
     bool acyclic = true, linear = true, nested = true, no_gaps = true;

@@ -8,14 +8,12 @@
 #include "decomposition/linear_forests.hpp"
 #include "decomposition/nested_forests.hpp"
 #include "instances.hpp"
-#include "solver/block_descent.hpp"
-#include "solver/edge_descent.hpp"
+#include "solver/descent/block_descent.hpp"
+#include "solver/descent/edge_descent.hpp"
 #include "solver/forests.hpp"
 
 namespace graphtv::tests {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // How well u and p agree: changes, which are large at first, have single precision.
 constexpr double early = 1e-6;

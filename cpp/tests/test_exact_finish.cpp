@@ -5,8 +5,8 @@
 
 #include "check.hpp"
 #include "instances.hpp"
-#include "solver/edge_descent.hpp"
-#include "solver/exact_finish.hpp"
+#include "solver/descent/edge_descent.hpp"
+#include "solver/flow/exact_finish.hpp"
 #include "terms/huber.hpp"
 #include "terms/logistic.hpp"
 #include "terms/poisson.hpp"
@@ -15,8 +15,6 @@
 
 namespace graphtv::tests {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 struct Answer {
     std::vector<double> x, u;

@@ -17,8 +17,6 @@
 namespace graphtv::tests {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // Sums in order of first occurrence, by the obvious map.
 void simplify_sums_parallel_edges() {
     Random random(1);

@@ -9,13 +9,11 @@
 #include "check.hpp"
 #include "counting_new.hpp"
 #include "instances.hpp"
-#include "solver/lattice_descent.hpp"
-#include "solver/lattice_pyramid.hpp"
+#include "solver/descent/lattice_descent.hpp"
+#include "solver/descent/lattice_pyramid.hpp"
 
 namespace graphtv::tests {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // A grid, some of whose edges may be missing, some turned round, and some out of order.
 struct Grid {

@@ -4,12 +4,10 @@
 
 #include "check.hpp"
 #include "instances.hpp"
-#include "solver/max_flow.hpp"
+#include "solver/flow/max_flow.hpp"
 
 namespace graphtv::tests {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Whether a deficit can be reached from an excess, by plain search.
 bool has_path(const Instance& graph, const std::vector<double>& w, const std::vector<double>& x,

@@ -6,9 +6,9 @@
 #include "check.hpp"
 #include "counting_new.hpp"
 #include "instances.hpp"
-#include "solver/edge_dual.hpp"
-#include "solver/forest_dual.hpp"
-#include "solver/pdhg.hpp"
+#include "solver/pdhg/edge_dual.hpp"
+#include "solver/pdhg/forest_dual.hpp"
+#include "solver/pdhg/pdhg.hpp"
 #include "terms/squared.hpp"
 
 namespace graphtv::tests {

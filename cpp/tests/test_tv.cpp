@@ -20,8 +20,6 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 struct Problem {
     EdgeList forest;
     const std::vector<double>& weights;

@@ -9,8 +9,6 @@ namespace graphtv {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 bool has_paths_only(const EdgeList& forest) {
     std::vector<signed char> degree(at(forest.n_vertices));
     for (const auto [tail, head] : forest.edges)

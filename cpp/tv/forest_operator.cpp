@@ -7,12 +7,6 @@
 
 namespace graphtv {
 
-namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 // The slots of a shard, of trees.
 std::pair<std::size_t, std::size_t> ForestBlock::slots_of(int shard) const {
     const auto [first, last] = shards_[at(shard)];

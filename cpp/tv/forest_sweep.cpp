@@ -6,8 +6,6 @@ namespace graphtv {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 void solve_panel(const ChainPanel& panel, std::size_t lanes, bool has_solution,
                  WarmChainWorkspace& workspace) {
     if (lanes == 1) {

@@ -13,8 +13,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::size_t at(Vertex i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 class TreeMessages {

@@ -1,0 +1,150 @@
+#include "solver/descent/lattice_descent.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "graph/edge_run.hpp"
+#include "solver/descent/lattice_pyramid.hpp"
+#include "terms/sum.hpp"
+
+namespace graphtv {
+
+namespace {
+
+// Ratios of the data beyond this do not show in single precision; it keeps them finite.
+constexpr double largest = 1e30;
+
+float single(double value) {
+    return static_cast<float>(std::min(std::max(value, -largest), largest));
+}
+
+// The least and the greatest value, in lanes that do not wait for each other.
+std::pair<double, double> range_of(std::span<const double> values) {
+    constexpr std::size_t n_lanes = 4;
+    std::array<double, n_lanes> least, most;
+    least.fill(values[0]);
+    most.fill(values[0]);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        least[i % n_lanes] = std::min(least[i % n_lanes], values[i]);
+        most[i % n_lanes] = std::max(most[i % n_lanes], values[i]);
+    }
+    return {std::ranges::min(least), std::ranges::max(most)};
+}
+
+}  // namespace
+
+LatticeDescent::LatticeDescent(std::span<const Vertex> shape, const EdgeList& graph,
+                               std::span<const double> weights, std::span<const double> signal,
+                               std::span<const double> vertex_weights)
+    : graph_(graph),
+      weights_(weights),
+      f_(signal),
+      c_(vertex_weights),
+      lattice_(shape, !vertex_weights.empty()) {
+    const auto [least, most] = range_of(f_);
+    centre_ = 0.5 * least + 0.5 * most;
+    range_ = most > least ? most - centre_ : 1.0;
+    const double heaviest = c_.empty() ? 1.0 : range_of(c_).second;
+    unit_ = range_ * heaviest;
+
+    for_each_run(1, [&](const Run& run) {
+        auto& capacity = lattice_.axes()[run.axis].capacity;
+        for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
+            capacity[i] = single(weights_[run.edge + k] / unit_);
+        });
+    });
+    for (std::size_t line = 0; line < f_.size(); line += lattice_.width()) {
+        for_each_place(line, 0, lattice_.width(), [&](std::size_t k, std::size_t i) {
+            lattice_.g()[i] = static_cast<float>((f_[line + k] - centre_) / range_);
+            if (!c_.empty()) lattice_.inverse()[i] = single(heaviest / c_[line + k]);
+        });
+    }
+}
+
+// body(run) for all edges, in shards. Runs end where their line does.
+template <class Body>
+void LatticeDescent::for_each_run(int n_threads, const Body& body) const {
+    const auto& axes = lattice_.axes();
+    const std::size_t width = lattice_.width();
+    for_shards(weights_.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        std::size_t axis = 0, line = 0;  // of the last edge: as a rule the next one's too
+        for (std::size_t e = first; e < last;) {
+            const auto [tail, head] = graph_.edges[e];
+            const std::size_t lower = at(std::min(tail, head)), stride = at(std::abs(head - tail));
+            while (axes[axis].stride != stride) axis = (axis + 1) % axes.size();
+            if (lower < line || lower - line >= width) line = lower - lower % width;
+            const std::size_t most = std::min(last - e, line + width - lower);
+            const std::size_t size = length_of_run(graph_.edges.subspan(e, most));
+            body(Run{e, size, axis, line, lower - line, tail < head ? 1.0 : -1.0});
+            e += size;
+        }
+    });
+}
+
+// body(k, place of the vertex in column + k), in two loops that vectorise.
+template <class Body>
+void LatticeDescent::for_each_place(std::size_t line, std::size_t column, std::size_t size,
+                                    const Body& body) const {
+    for (std::size_t first = 0; first < std::min<std::size_t>(size, 2); ++first) {
+        const std::size_t place = lattice_.place(line, column + first);
+        for (std::size_t k = first; k < size; k += 2) body(k, place + (k - first) / 2);
+    }
+}
+
+// body(k, flow over capacity) for the edges of a run, between -1 and 1.
+template <class Body>
+void LatticeDescent::for_each_ratio(const Run& run, const Body& body) const {
+    const auto& [stride, length, x, y, capacity] = lattice_.axes()[run.axis];
+    for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
+        const double flow = x[i], most = capacity[i];
+        body(k, most > 0.0 ? std::clamp(flow / most, -1.0, 1.0) : 0.0);
+    });
+}
+
+void LatticeDescent::start_from(std::span<const double> p) {
+    for_each_run(1, [&](const Run& run) {
+        auto& axis = lattice_.axes()[run.axis];
+        for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
+            axis.x[i] = static_cast<float>(run.sign * p[run.edge + k]) * axis.capacity[i];
+        });
+    });
+    lattice_.restart(1);
+}
+
+bool LatticeDescent::start_from_coarse(Watch& watch, int n_threads) {
+    return graphtv::start_from_coarse(lattice_, watch, n_threads);
+}
+
+void LatticeDescent::u(std::span<double> out) const {
+    std::copy(f_.begin(), f_.end(), out.begin());
+    for_each_run(1, [&](const Run& run) {
+        std::array<double, longest_run> flow;
+        for_each_ratio(
+            run, [&](std::size_t k, double ratio) { flow[k] = weights_[run.edge + k] * ratio; });
+        const std::size_t lower = run.line + run.column;
+        const std::size_t upper = lower + lattice_.axes()[run.axis].stride;
+        for (std::size_t k = 0; k < run.size; ++k)
+            out[lower + k] -= c_.empty() ? flow[k] : flow[k] / c_[lower + k];
+        for (std::size_t k = 0; k < run.size; ++k)
+            out[upper + k] += c_.empty() ? flow[k] : flow[k] / c_[upper + k];
+    });
+}
+
+void LatticeDescent::dual(std::span<double> p, int n_threads) const {
+    for_each_run(n_threads, [&](const Run& run) {
+        for_each_ratio(run,
+                       [&](std::size_t k, double ratio) { p[run.edge + k] = run.sign * ratio; });
+    });
+}
+
+void LatticeDescent::rounded_dual(std::span<Rounded> p, int n_threads) const {
+    for_each_run(n_threads, [&](const Run& run) {
+        for_each_ratio(
+            run, [&](std::size_t k, double ratio) { p[run.edge + k] = rounded(run.sign * ratio); });
+    });
+}
+
+}  // namespace graphtv

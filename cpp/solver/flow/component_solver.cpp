@@ -1,0 +1,153 @@
+#include "solver/flow/component_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "solver/flow/components.hpp"
+#include "terms/sum.hpp"
+
+namespace graphtv {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+// What flows out of the component. Where that is rounding only, the cut edges are asked: without
+// data, the sign of the slope would decide the value.
+double slope(const FlowState& state, std::span<const Vertex> vertices, double size) {
+    CompensatedSum total;
+    for (const Vertex v : vertices) {
+        total.add(state.excess[at(v)]);
+        size += std::abs(state.excess[at(v)]);
+    }
+    if (std::abs(total.value()) > 1e-12 * size) return total.value();
+    CompensatedSum cut;
+    for (const Vertex v : vertices) cut.add(state.network.outflows(v).cut);
+    return cut.value();
+}
+
+}  // namespace
+
+bool ComponentSolver::solve(FlowTask& task, const Component& component) {
+    stack_.assign(1, component);
+    budget_.allow(task.allowance * static_cast<double>(component.size() + task.u.size() / 4));
+    while (!stack_.empty()) {
+        Component part = stack_.back();
+        stack_.pop_back();
+        ++n_components;
+        if (!prepare(task, part)) return false;
+        if (part.size() > 1) {
+            const auto end = flow_.run(task.state, part, Travellers::both, budget_);
+            if (end == AugmentingPaths::End::expired) return false;
+            if (end == AugmentingPaths::End::blocked) {
+                if (!split(task, part)) return false;
+                continue;
+            }
+        }
+        // Excess without deficit is rounding, or pressure against the end of the domain: final.
+        finish(task, part);
+        if (budget_.spend(static_cast<unsigned>(std::min<std::size_t>(8 * part.size(), 1U << 30))))
+            return false;
+    }
+    return true;
+}
+
+// The value m of the component, and the excess -G_v'(m) - (Kᵀp)_v of its vertices. False if it ended
+// early: between passes, for a pass takes some 10 ns a vertex.
+bool ComponentSolver::prepare(FlowTask& task, Component& component) {
+    FlowState& state = task.state;
+    const auto vertices = component.vertices(state);
+    const double out = slope(state, vertices, task.largest_capacity);
+    if (looks(component)) return false;
+    const double m = task.loss.minimizer(vertices, out, component.spare(state));
+    if (looks(component)) return false;
+    if (component.is_part) choose_flow(task, component, m);
+    if (looks(component)) return false;
+
+    // Excess that the rounding of m, of the derivatives and of the flow can make is none.
+    double scale = 0.0, noise = 0.0;
+    for (const Vertex v : vertices) {
+        const double g = task.loss.derivative(v, m), y = state.e(v);
+        scale = std::max({scale, std::abs(g), std::abs(y)});
+        noise = std::max(noise, task.loss.rounding(v, m));
+        state.e(v) = -g - y;
+        task.u[at(v)] = m;
+    }
+    component.tolerance = std::max({1e-13 * scale, noise, 4.0 * epsilon * task.largest_capacity});
+    component.capacity_tolerance = 4.0 * epsilon * task.largest_capacity;
+    return !looks(component);
+}
+
+// A part inherits the flow that pressed its parent's excess against the new cut. The flow of the
+// start, with the cut edges saturated, is often nearer to balance: then go back to it.
+void ComponentSolver::choose_flow(FlowTask& task, const Component& component, double m) {
+    FlowState& state = task.state;
+    const auto vertices = component.vertices(state);
+    double inherited = 0.0, remembered = 0.0;
+    for (const Vertex v : vertices) {
+        const double g = task.loss.derivative(v, m);
+        inherited += std::abs(g + state.e(v));
+        remembered += std::abs(g + state.network.remembered_outflow(v));
+    }
+    if (!(remembered < inherited)) return;
+    for (const Vertex v : vertices) state.network.restore(v);
+    for (const Vertex v : vertices) state.e(v) = state.network.outflows(v).total;
+}
+
+// Cuts the component along its search trees: above, the source tree; below, the sink tree; the rest
+// is final between them.
+bool ComponentSolver::split(FlowTask& task, const Component& component) {
+    FlowState& state = task.state;
+    FlowNetwork& network = state.network;
+    const auto vertices = component.vertices(state);
+    std::size_t n_source = 0, n_sink = 0;
+    for (const Vertex v : vertices) {
+        n_source += state.at(v) == Side::source;
+        n_sink += state.at(v) == Side::sink;
+    }
+    ++n_splits;
+    const std::size_t first_final = component.begin + n_source + n_sink;
+    std::size_t source = component.begin, sink = source + n_source, final = first_final;
+    for (const Vertex v : vertices) {
+        const Side side = state.at(v);
+        if (side == Side::free) {
+            state.spare[final++] = v;
+            continue;
+        }
+        state.spare[side == Side::source ? source++ : sink++] = v;
+        for (const auto [w, a] : network[v]) {
+            if (network.is_closed(a) || state.at(w) == side) continue;
+            const double pushed = side == Side::source ? network.cut(a) : -network.cut(reverse(a));
+            state.e(v) -= pushed;
+            state.e(w) += pushed;
+        }
+    }
+    finish(task, component);
+    if (looks(component)) return false;
+    const auto place = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    std::copy(state.spare.begin() + place(first_final), state.spare.begin() + place(component.end),
+              state.order.begin() + place(first_final));
+    // Gathered again, for the parts may fall apart further.
+    for (std::size_t i = component.begin, end = i; i < first_final; ++i) {
+        const Vertex v = state.spare[i];
+        if (state.at(v) != Side::resting) continue;
+        const std::size_t begin = end;
+        const auto gathered = gather_component(state, v, begin, budget_);
+        if (!gathered) return false;
+        end = *gathered;
+        stack_.push_back({begin, end, true});
+    }
+    return true;
+}
+
+// To rest, with the outflow in place of the excess.
+void ComponentSolver::finish(FlowTask& task, const Component& component) {
+    FlowState& state = task.state;
+    for (const Vertex v : component.vertices(state)) {
+        state.e(v) = -task.loss.derivative(v, task.u[at(v)]) - state.e(v);
+        state.at(v) = Side::resting;
+    }
+}
+
+}  // namespace graphtv

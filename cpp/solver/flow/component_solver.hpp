@@ -1,0 +1,60 @@
+// Makes components final: one maximum flow each, and one for every part that they fall into.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "solver/flow/component_flow.hpp"
+#include "solver/flow/flow_state.hpp"
+#include "solver/flow/vertex_loss.hpp"
+#include "solver/flow/work_budget.hpp"
+
+namespace graphtv {
+
+// One problem on its way.
+struct FlowTask {
+    FlowState& state;
+    const VertexLoss& loss;
+    std::span<double> u;  // by vertex of the network
+    double allowance = std::numeric_limits<
+        double>::infinity();        // of work, per vertex of a component and a quarter of all
+    double largest_capacity = 0.0;  // flows are rounded to its last bit
+};
+
+// What one thread needs. Components have no open edge between them, so several threads may each
+// work on their own.
+class ComponentSolver {
+  public:
+    ComponentSolver(Watch* watch, std::atomic<bool>& stop) : budget_(watch, stop) {}
+
+    // On entry the component's vertices are free in breadth-first order and FlowState::excess holds
+    // their outflow; on return they are at rest, in components that are final, and u holds their
+    // values. False if it ended early.
+    bool solve(FlowTask& task, const Component& component);
+
+    std::int64_t n_components = 0, n_splits = 0;
+    std::int64_t n_paths() const { return flow_.n_paths(); }
+    std::int64_t path_arcs() const { return flow_.path_arcs(); }
+    std::int64_t n_level_pushes() const { return flow_.n_level_pushes(); }
+    double work() const { return budget_.total(); }
+    bool is_exhausted() const { return budget_.is_exhausted(); }
+
+  private:
+    // Asks between passes over a component; small ones are not worth a look.
+    bool looks(const Component& component) {
+        return component.size() >= (1 << 15) && budget_.check_watch();
+    }
+    bool prepare(FlowTask& task, Component& component);
+    void choose_flow(FlowTask& task, const Component& component, double m);
+    bool split(FlowTask& task, const Component& component);
+    void finish(FlowTask& task, const Component& component);
+
+    WorkBudget budget_;
+    ComponentFlow flow_;
+    std::vector<Component> stack_;
+};
+
+}  // namespace graphtv

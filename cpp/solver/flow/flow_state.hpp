@@ -1,0 +1,88 @@
+// What the flow algorithms know of each vertex. Components are disjoint sets of vertices without
+// open edges between them, so that several threads may work on the same arrays, each in its own
+// component.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "solver/flow/flow_network.hpp"
+
+namespace graphtv {
+
+// Where a vertex is: at rest between rounds, in a component at work, or there in the search tree of
+// the sources (reached from excess) or of the sinks (reaches a deficit).
+enum class Side : std::uint8_t { resting, free, source, sink };
+
+struct SearchNode {
+    Arc up;                       // the arc to the parent in the vertex's tree
+    Vertex parent;                // its end
+    std::uint32_t level : 31;     // distance to a root
+    std::uint32_t is_active : 1;  // whether it waits to be searched from
+    std::uint32_t time;           // when the level was known
+
+    bool is_root() const { return parent == root; }
+    bool is_orphan() const { return parent == none; }
+    void set_level(std::uint32_t distance) { level = distance & unreached; }
+
+    static constexpr Vertex root = -1, none = -2;
+    static constexpr std::uint32_t unreached = 0x7FFFFFFF;  // a level that no vertex has
+};
+
+// What a heuristic may move about before the search for paths: excess and deficits, or excess alone,
+// where deficits that are not met in the end have to be where they were.
+enum class Travellers : std::uint8_t { both, excess };
+
+inline constexpr Vertex no_vertex = -1;
+
+struct FlowState {
+    FlowNetwork network;
+    std::vector<double> excess;  // e_v = -G_v'(m) - (Kᵀp)_v at work; (Kᵀp)_v at rest
+    std::vector<Side> side;
+    std::vector<SearchNode> node;
+    std::vector<Vertex> order;  // components at work, each contiguous, in breadth-first order
+    std::vector<Vertex> spare;  // the same places, for queues and for parts
+
+    explicit FlowState(FlowNetwork&& flow_network)
+        : network(std::move(flow_network)),
+          excess(n()),
+          side(n(), Side::resting),
+          node(n()),
+          order(n()),
+          spare(n()) {}
+
+    std::size_t n() const { return static_cast<std::size_t>(network.n_vertices()); }
+
+    std::size_t n_bytes() const {
+        return network.n_bytes() +
+               n() * (sizeof(double) + sizeof(Side) + sizeof(SearchNode) + 2 * sizeof(Vertex));
+    }
+
+    double& e(Vertex v) { return excess[static_cast<std::size_t>(v)]; }
+    Side& at(Vertex v) { return side[static_cast<std::size_t>(v)]; }
+    SearchNode& tree(Vertex v) { return node[static_cast<std::size_t>(v)]; }
+
+    // Moves flow along the arc a from v to w.
+    void push(Vertex v, Arc a, Vertex w, double amount) {
+        network.push(a, amount);
+        e(v) -= amount;
+        e(w) += amount;
+    }
+};
+
+// A component at work: places in FlowState::order, and what counts as nothing.
+struct Component {
+    std::size_t begin, end;
+    bool is_part = false;             // of a component that fell apart
+    double tolerance = 0.0;           // of excess
+    double capacity_tolerance = 0.0;  // of residuals
+
+    std::size_t size() const { return end - begin; }
+    std::span<const Vertex> vertices(const FlowState& state) const {
+        return {state.order.data() + begin, size()};
+    }
+    std::span<Vertex> spare(FlowState& state) const { return {state.spare.data() + begin, size()}; }
+};
+
+}  // namespace graphtv

@@ -1,0 +1,69 @@
+// A data term as the exact finish sees it: one channel, vertices by their number in the network.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "solver/flow/flow_network.hpp"
+#include "terms/squared.hpp"
+
+namespace graphtv {
+
+class VertexLoss {
+  public:
+    VertexLoss(const SmoothTerm& term, std::size_t channel, const FlowNetwork& network)
+        : term_(&term),
+          squared_(dynamic_cast<const SquaredTerm*>(&term)),
+          network_(&network),
+          channel_(channel) {}
+
+    // The squared loss is spared the virtual call.
+    double derivative(Vertex v, double m) const {
+        return squared_ != nullptr ? squared_->derivative(entry(v), m)
+                                   : term_->derivative(entry(v), m);
+    }
+
+    // How far the rounding of m alone moves the derivative.
+    double rounding(Vertex v, double m) const {
+        constexpr double few = 8.0 * std::numeric_limits<double>::epsilon();
+        if (squared_ != nullptr) return few * std::abs(m) * squared_->weight(entry(v));
+        return std::abs(derivative(v, m + few * std::abs(m)) - derivative(v, m));
+    }
+
+    // argmin_m Σ G_v(m) + slope·m. `names` is scratch, of the same size.
+    double minimizer(std::span<const Vertex> vertices, double slope,
+                     std::span<Vertex> names) const {
+        if (!network_->is_renumbered()) return term_->minimizer(vertices, channel_, slope);
+        for (std::size_t i = 0; i < vertices.size(); ++i)
+            names[i] = network_->original(vertices[i]);
+        return term_->minimizer(names, channel_, slope);
+    }
+    double minimizer(Vertex v, double slope) const {
+        if (squared_ != nullptr && squared_->weight(entry(v)) > 0.0)
+            return squared_->signal(entry(v)) - slope / squared_->weight(entry(v));
+        const Vertex name = network_->original(v);
+        return term_->minimizer({&name, 1}, channel_, slope);
+    }
+
+    Interval domain() const { return term_->domain(); }
+
+    // Whether G_v is constant on the domain: a vertex without data.
+    bool is_flat(Vertex v) const {
+        const Interval range = domain();
+        if (squared_ != nullptr) return !(squared_->weight(entry(v)) > 0.0);
+        return derivative(v, range.lower) == 0.0 && derivative(v, range.upper) == 0.0;
+    }
+
+  private:
+    std::size_t entry(Vertex v) const {
+        return term_->shape().entry(network_->original(v), channel_);
+    }
+
+    const SmoothTerm* term_;
+    const SquaredTerm* squared_;
+    const FlowNetwork* network_;
+    std::size_t channel_;
+};
+
+}  // namespace graphtv

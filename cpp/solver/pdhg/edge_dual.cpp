@@ -1,0 +1,209 @@
+#include "solver/pdhg/edge_dual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "parallel/watch.hpp"
+#include "terms/sum.hpp"
+
+namespace graphtv {
+
+EdgeDual::EdgeDual(const EdgeList& graph, std::span<const double> weights, double delta,
+                   std::size_t n_channels, BlendMemory memory)
+    : graph_(graph),
+      weights_(weights),
+      delta_(delta),
+      n_channels_(n_channels),
+      offsets_(at(graph.n_vertices) + 1),
+      divergence_(at(graph.n_vertices) * n_channels) {
+    incident_.resize(2 * graph.edges.size());
+    const std::size_t size = graph.edges.size() * n_channels;
+    for (auto [values, is_needed] :
+         {std::pair{&p_, true}, {&point_, memory.point}, {&anchor_, memory.anchor}}) {
+        Watched::look();
+        values->resize(is_needed ? size : 0);
+    }
+    // Counted one place late, filled through the places, which end up one place early again.
+    std::vector<std::int64_t> place(offsets_.size() + 1);
+    for_watched(graph.edges.size(), [&](std::size_t e) {
+        ++place[at(graph.edges[e].tail) + 2];
+        ++place[at(graph.edges[e].head) + 2];
+    });
+    for (std::size_t v = 2; v < place.size(); ++v) place[v] += place[v - 1];
+    for_watched(graph.edges.size(), [&](std::size_t i) {
+        const auto e = static_cast<EdgeIndex>(i);
+        const auto [tail, head] = graph.edges[i];
+        incident_[at(place[at(tail) + 1]++)] = e;
+        incident_[at(place[at(head) + 1]++)] = -1 - e;
+    });
+    std::copy_n(place.begin(), offsets_.size(), offsets_.begin());
+}
+
+EdgeDual EdgeDual::unscaled(const EdgeList& graph, std::span<const double> weights, double delta,
+                            std::size_t n_channels, BlendMemory memory) {
+    EdgeDual dual(graph, weights, delta, n_channels, memory);
+    dual.squared_operator_norm_ = dual.power_iteration();
+    return dual;
+}
+
+EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weights, double delta,
+                            std::size_t n_channels, BlendMemory memory, double alpha) {
+    EdgeDual dual(graph, weights, delta, n_channels, memory);
+    dual.inverse_metric_.resize(weights.size());
+    dual.primal_metric_.resize(at(graph.n_vertices));
+    for_watched(weights.size(), [&](std::size_t e) {
+        dual.inverse_metric_[e] = 0.5 * std::pow(weights[e], -alpha);
+        const double share = std::pow(weights[e], 2.0 - alpha);
+        dual.primal_metric_[at(graph.edges[e].tail)] += share;
+        dual.primal_metric_[at(graph.edges[e].head)] += share;
+    });
+    for (double& s : dual.primal_metric_)
+        if (s == 0.0) s = 1.0;
+    return dual;
+}
+
+double EdgeDual::power_iteration() const {
+    std::vector<double> degree(at(graph_.n_vertices));
+    for_watched(weights_.size(), [&](std::size_t e) {
+        for (const Vertex v : {graph_.edges[e].tail, graph_.edges[e].head})
+            degree[at(v)] += weights_[e] * weights_[e];
+    });
+    double bound = 0.0;
+    Edge heaviest{};
+    for_watched(graph_.edges.size(), [&](std::size_t e) {
+        const Edge edge = graph_.edges[e];
+        const double sum = degree[at(edge.tail)] + degree[at(edge.head)];
+        if (sum > bound) heaviest = edge;
+        bound = std::max(bound, sum);
+    });
+    if (bound == 0.0) return 1.0;
+    // KᵀK x, started from the weighted degrees times irregular numbers in [-1, 1), so that K does
+    // not send the start to 0, with ends of the heaviest edge that disagree: the sought vector may
+    // live there alone. What the iteration finds is below ‖K‖²; a margin of 1 % covers what it has
+    // not found yet.
+    std::vector<double> x(degree), y(degree.size());
+    std::uint32_t random = 1;
+    for (double& value : x) {
+        random = random * 1664525u + 1013904223u;
+        value *= static_cast<double>(random) * 0x1p-31 - 1.0;
+    }
+    x[at(heaviest.tail)] = degree[at(heaviest.tail)];
+    x[at(heaviest.head)] = -degree[at(heaviest.head)];
+    double found = 0.0;
+    for (int iteration = 0; iteration < 1000; ++iteration) {
+        double norm = 0.0;
+        for (const double value : x) norm += value * value;
+        norm = std::sqrt(norm);
+        if (norm == 0.0) return bound;
+        std::fill(y.begin(), y.end(), 0.0);
+        double quotient = 0.0;
+        for_watched(weights_.size(), [&](std::size_t e) {
+            const auto [tail, head] = graph_.edges[e];
+            const double gradient = weights_[e] * (x[at(tail)] - x[at(head)]) / norm;
+            quotient += gradient * gradient;
+            y[at(tail)] += weights_[e] * gradient;
+            y[at(head)] -= weights_[e] * gradient;
+        });
+        const double before = found;
+        found = quotient;
+        if (found == 0.0 || 1.01 * found >= bound) return bound;
+        x.swap(y);
+        if (std::abs(found - before) <= 1e-5 * found) break;
+    }
+    return std::min(1.01 * found, bound);
+}
+
+DualVariable::Movement EdgeDual::step(std::span<const double> ubar, double t, const Blend& blend,
+                                      int n_threads, Watch&) {
+    // One thread meets the edges of each vertex in the order in which `gather` would add them.
+    const bool scatters = n_threads == 1;
+    if (scatters) std::fill(divergence_.begin(), divergence_.end(), 0.0);
+    const double squared = inverse_metric_.empty()
+                               ? move<false>(ubar, t, blend, n_threads, scatters)
+                               : move<true>(ubar, t, blend, n_threads, scatters);
+    if (!scatters) gather(n_threads);
+    return {true, squared};
+}
+
+// p̂ by edge, and the squared length of the way to it in the norm of T.
+template <bool is_scaled>
+double EdgeDual::move(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
+                      bool scatters) {
+    const auto m = weights_.size(), n = at(graph_.n_vertices);
+    double squared = 0.0;
+    for (std::size_t c = 0; c < n_channels_; ++c) {
+        const double* u = ubar.data() + c * n;
+        double* p = p_.data() + c * m;
+        double* divergence = scatters ? divergence_.data() + c * n : nullptr;
+        double* point = point_.empty() ? nullptr : point_.data() + c * m;
+        const double* anchor = anchor_.empty() ? nullptr : anchor_.data() + c * m;
+        const double delta = delta_, inverse_t = 1.0 / t;
+        squared += quick_sum_of(m, n_threads, [=, this, &blend](std::size_t e) {
+            const auto [tail, head] = graph_.edges[e];
+            const double weight = weights_[e], gradient = weight * (u[at(tail)] - u[at(head)]);
+            const double inverse = is_scaled ? inverse_metric_[e] : 1.0;
+            const double step = inverse * inverse_t;
+            double from = p[e];
+            if (point) from = point[e] = blend(point[e], p[e], anchor ? anchor[e] : 0.0);
+            double to = from + step * gradient;
+            if (delta > 0.0) to /= 1.0 + delta * step;
+            to = std::clamp(to, -1.0, 1.0);
+            p[e] = to;
+            if (divergence) {
+                divergence[at(tail)] += weight * to;
+                divergence[at(head)] -= weight * to;
+            }
+            const double moved = (to - from) * (to - from);
+            return is_scaled ? moved / inverse : moved;
+        });
+    }
+    return squared;
+}
+
+double EdgeDual::anchor(int n_threads) {
+    const auto m = weights_.size();
+    return quick_sum_of(anchor_.size(), n_threads, [&](std::size_t i) {
+        const double moved = p_[i] - anchor_[i];
+        anchor_[i] = p_[i];
+        return moved * moved / inverse_metric(i % m);
+    });
+}
+
+void EdgeDual::gather(int n_threads) {
+    const auto m = weights_.size(), n = at(graph_.n_vertices);
+    for (std::size_t c = 0; c < n_channels_; ++c) {
+        const double* p = p_.data() + c * m;
+        for_shards(n, n_threads, [&](std::size_t first, std::size_t last) {
+            for (auto v = first; v < last; ++v) {
+                double sum = 0.0;
+                for (auto i = at(offsets_[v]); i < at(offsets_[v + 1]); ++i) {
+                    const EdgeIndex k = incident_[i];
+                    const auto e = at(k >= 0 ? k : -1 - k);
+                    const double flow = weights_[e] * p[e];
+                    sum += k >= 0 ? flow : -flow;
+                }
+                divergence_[c * n + v] = sum;
+            }
+        });
+    }
+}
+
+double EdgeDual::squared_norm(int n_threads) {
+    return sum_of(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; }).value();
+}
+
+void EdgeDual::get(std::span<double> p, int n_threads) {
+    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        std::copy(p_.data() + first, p_.data() + last, p.data() + first);
+    });
+}
+
+void EdgeDual::set(std::span<const double> p, int n_threads) {
+    std::copy(p.begin(), p.end(), p_.begin());
+    if (!point_.empty()) point_ = p_;
+    if (!anchor_.empty()) anchor_ = p_;
+    gather(n_threads);
+}
+
+}  // namespace graphtv

@@ -1,0 +1,70 @@
+// The dual variable forest by forest, in the metric T_l = K_lK_lᵀ of Möllenhoff et al. (AISTATS 2018,
+// Section 3.3), for S = I; ‖T^-½ K‖² ≤ L, the number of forests.
+//
+// The departure: with q_l = K_lᵀp_l the metric is the Euclidean one of vertex vectors, and the step
+// (their Algorithm 2 with f_l = -z) becomes
+//
+//     z = q_l + ū/t,    q̂_l = z - prox_{TV_l}(z),
+//
+// the Huber parameter of the proximal step being δ/t. No edge vector and no linear system are needed;
+// p is recovered, leaf to root, when somebody asks for it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "solver/forests.hpp"
+#include "solver/pdhg/dual_variable.hpp"
+
+namespace graphtv {
+
+class ForestDual : public DualVariable {
+  public:
+    // Forests given by reference are borrowed; they must have been built with this delta and without vertex weights.
+    ForestDual(Forests& forests, double delta, std::size_t n_channels, BlendMemory memory);
+    ForestDual(std::unique_ptr<Forests> forests, double delta, std::size_t n_channels,
+               BlendMemory memory);
+    ~ForestDual() override {
+        if (delta_ > 0.0) forests_.set_delta(delta_);
+    }
+
+    Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
+                  Watch& watch) override;
+    void settle(int n_threads) override { collect(n_threads); }
+    double anchor(int n_threads) override;
+    std::span<const double> divergence() const override { return divergence_; }
+    double squared_norm(int n_threads) override;
+    void get(std::span<double> p, int n_threads) override;
+    void set(std::span<const double> p, int n_threads) override;
+    double squared_operator_norm() const override {
+        return static_cast<double>(std::max<std::size_t>(forests_.size(), 1));
+    }
+    long long n_sweeps() const override { return n_sweeps_; }
+
+  private:
+    // One forest, one channel: q̂, where its step started, and the anchor, by slot.
+    struct Part {
+        ForestMemory warm;
+        std::vector<double> q, point, anchor;
+    };
+    bool sweep(std::size_t forest, std::size_t channel, std::span<const double> ubar, double t,
+               const Blend& blend, int n_threads, Watch& watch);
+    Part& part(std::size_t forest, std::size_t channel) {
+        return parts_[forest * n_channels_ + channel];
+    }
+    void collect(int n_threads);
+
+    std::unique_ptr<Forests> owned_;
+    Forests& forests_;
+    double delta_;
+    std::size_t n_channels_;
+    std::vector<Part> parts_;         // channels of a forest side by side
+    std::vector<PackSum> movements_;  // by shard
+    std::vector<double> divergence_;
+    std::vector<double> p_;  // by edge, for ‖p‖² where δ > 0
+    long long n_sweeps_ = 0;
+};
+
+}  // namespace graphtv

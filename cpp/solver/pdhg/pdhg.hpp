@@ -1,0 +1,126 @@
+// The primal-dual hybrid gradient method for max_p min_u G(u) - F*(p) + ⟨Ku, p⟩, as in Möllenhoff et
+// al. (AISTATS 2018), eq. (2)-(3):
+//
+//     û = argmin_u G(u) + ⟨p, Ku⟩ + s/2 ‖u - u_k‖_S²
+//     p̂ = argmin_p F*(p) - ⟨K(û + θ(û - u_k)), p⟩ + t/2 ‖p - p_k‖_T²,    θ = 1,
+//
+// convergent for st ≥ N, N a bound of ‖T^-½ K S^-½‖². s = weight·√N and t = √N/weight by default.
+//
+// Schemes, by how the next point (u, p) comes from (û, p̂):
+// - fixed: (û, p̂), with constant steps. The proximal gradient method (eq. 4) is the case s = 1, t = N
+//   for G = ½‖u - f‖², in which û + (û - u) = f - Kᵀp.
+// - accelerated: Algorithm 2 of Chambolle and Pock (JMIV 2011) for γ-strongly convex G (in the norm
+//   of S): θ = 1/√(1 + 2γ/s), s ← s/θ, t ← θt, what the paper runs with γ = 0.25.
+// - balanced: over-relaxed, (u, p) ← (u, p) + ρ((û, p̂) - (u, p)), with constant steps and a weight
+//   that is set now and then such that the two halves of a step are equally long,
+//   s‖û - u‖² = t‖p̂ - p‖². Changes of the weight become rarer geometrically. For strongly convex G,
+//   whose constant it does not need.
+// - restarted: anchored and reflected, (u, p) ← k/(k+1) (2(û, p̂) - (u, p)) + 1/(k+1) (u⁰, p⁰), with
+//   restarts from (û, p̂) when the fixed-point residual has fallen enough (Lu and Yang, "Restarted
+//   Halpern PDHG for linear programming", 2024), and the weight balanced at restarts (PDLP). For G
+//   without strong convexity.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/types.hpp"
+#include "solver/pdhg/dual_variable.hpp"
+#include "solver/pdhg/reconditioning.hpp"
+#include "terms/data_term.hpp"
+
+namespace graphtv {
+
+struct PdhgOptions {
+    enum class Scheme { fixed, accelerated, balanced, restarted };
+    Scheme scheme = Scheme::balanced;
+    double primal_step = 0.0;    // s; 0: from the weight
+    double dual_step = 0.0;      // t; 0: N/s
+    double primal_weight = 0.0;  // √(s/t) at the start; 0: as fits the data
+    double gamma = 0.0;          // for Algorithm 2, in the Euclidean norm
+    bool reconditions = false;   // other forests now and then (reconditioning.hpp)
+    int n_threads = 1;
+
+    BlendMemory memory() const {
+        return {scheme == Scheme::balanced || scheme == Scheme::restarted,
+                scheme == Scheme::restarted};
+    }
+};
+
+class Pdhg {
+  public:
+    struct Step {
+        double primal_step, dual_step;  // s and t
+        bool restarted;                 // or reconditioned
+        bool completed;
+    };
+    struct Objectives {
+        double primal, dual;
+    };
+
+    // All is borrowed but the dual variable, which must have the options' memory.
+    Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data, double delta,
+         std::unique_ptr<DualVariable> dual, const PdhgOptions& options);
+
+    // Starts from (u, p), p by edge. Without a start, u minimises G and p = 0.
+    void start(std::span<const double> u, std::span<const double> p);
+
+    // One iteration. When the watch ends it, û and p̂ are feasible, and the rest follows when it is
+    // needed. Takes no memory unless it reconditions.
+    Step step(Watch& watch);
+
+    // Both objectives at (û, p̂).
+    Objectives evaluate();
+
+    std::span<const double> u() const { return arrival_; }
+    void dual(std::span<double> p) { dual_->get(p, options_.n_threads); }
+
+    double squared_operator_norm() const { return dual_->squared_operator_norm(); }
+    long long n_sweeps() const { return earlier_sweeps_ + dual_->n_sweeps(); }
+
+  private:
+    using Scheme = PdhgOptions::Scheme;
+    struct Distances {
+        double squared_primal = 0.0, squared_dual = 0.0;  // in the norms of S and T
+    };
+    Step advance(Watch& watch);
+    void settle();
+    void move_primal();
+    double extrapolate(double theta);
+    double residual(const Distances& moved);
+    bool has_fallen(double residual);
+    template <class Entry>
+    double squared_norm(const Entry& entry) const;
+    Distances begin_epoch();
+    void balance(const Distances& moved, double share, double largest_change);
+    double natural_weight() const;
+    double length_of_range() const;
+    double squared_rounding() const;
+    bool recondition(const Watch& watch);
+
+    EdgeList graph_;
+    std::span<const double> weights_;
+    const DataTerm& data_;
+    double delta_;
+    std::unique_ptr<DualVariable> dual_;
+    PdhgOptions options_;
+
+    double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
+    double unit_;                           // the natural weight, for units of u and ω
+    double balanced_weight_ = 0.0;          // the last on which both points had a say, if any
+    long long iteration_ = 0, next_balance_, next_recondition_;
+    long long earlier_sweeps_ = 0;
+    std::optional<Reconditioning> reconditioning_;
+    // By vertex: where the step started (u and Kᵀp), where it arrived (û), the anchor, ū.
+    std::vector<double> point_, point_divergence_, arrival_, anchor_, anchor_divergence_, ubar_;
+    std::vector<double> steps_;  // 1/s, or 1/(s S_i)
+    std::vector<double> metric_;
+    Blend blend_;
+    long long epoch_length_ = 0;
+    double first_residual_ = 0.0, last_residual_ = 0.0;
+    bool is_torn_ = false;  // by the end of a watch
+};
+
+}  // namespace graphtv
