@@ -125,6 +125,49 @@ def as_floats(values: Any, name: str) -> Floats:
     return floats
 
 
+def as_observations(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_] | None]:
+    """Return `values` as float64 with 0 where there is no data, and where there is data.
+
+    NaN, and the masked entries of a masked array, mean that there is no data. The second part is
+    None if there is data everywhere. Infinite values are errors.
+    """
+    given = as_array(unmasked(values), name)
+    if given.dtype.kind not in "buif":
+        raise ValueError(f"{name} must hold real numbers, got dtype {given.dtype}")
+    with np.errstate(over="ignore"):
+        floats = np.asarray(given, dtype=np.float64, order="C")
+    known = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+    known = where_known(floats, name, known)
+    return (floats, None) if known is None else (np.where(known, floats, 0.0), known)
+
+
+def unmasked(values: Any) -> Any:
+    """Return the numbers of a masked array, those behind the mask included."""
+    return values.data if isinstance(values, np.ma.MaskedArray) else values
+
+
+def where_known(
+    array: NDArray[Any], name: str, known: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_] | None:
+    """Return where there is data if NaN means none; raise if a number is infinite there.
+
+    `known` says so beforehand; None means everywhere.
+    """
+    if array.dtype.kind != "f":
+        return known
+    finite = np.isfinite(array)
+    if finite.all():
+        return known
+    infinite = np.isinf(array) if known is None else np.isinf(array) & known
+    if infinite.any():
+        where = first_index(infinite)
+        raise ValueError(
+            f"{name} must not be infinite, got {array[where]} at {describe(where)};"
+            " NaN marks missing data"
+        )
+    return np.asarray(finite if known is None else finite & known)
+
+
 def white_level(dtype: np.dtype[Any], *, holds_counts: bool = False) -> float:
     """Return the number by which pixels of this type are divided.
 

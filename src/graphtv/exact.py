@@ -16,7 +16,18 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_count, as_flag, as_floats, as_real, as_signal, as_weights
+from graphtv._validate import (
+    Floats,
+    as_count,
+    as_flag,
+    as_floats,
+    as_observations,
+    as_real,
+    as_signal,
+    as_weights,
+    describe,
+    first_index,
+)
 from graphtv.graph import Graph, as_graph
 
 __all__ = ["tv_chain", "tv_forest"]
@@ -39,7 +50,8 @@ def tv_chain(
     Parameters
     ----------
     signal : array_like, shape (..., n)
-        The signal f; every row along the last axis is a chain of its own.
+        The signal f; every row along the last axis is a chain of its own. It must be finite;
+        `fused_lasso` and `denoise_tv` take missing data.
     weights : array_like
         Weights of the edges between neighbours, not negative: a number, an array of shape
         (n - 1,) for all chains, or of shape (..., n - 1) with a row per chain.
@@ -70,7 +82,7 @@ def tv_chain(
     >>> tv_chain([0.0, 0.0, 3.0, 3.0], 1.0)
     array([0.5, 0.5, 2.5, 2.5])
     """
-    f = as_floats(signal, "signal")
+    f = _as_complete(signal)
     if f.ndim == 0:
         raise ValueError(f"signal must have at least one dimension, got the number {f}")
     n_edges = max(f.shape[-1] - 1, 0)
@@ -127,7 +139,8 @@ def tv_forest(
     graph : Graph
         A forest; a graph with a cycle is an error.
     signal : array_like, shape (n,) or (n, C)
-        The signal f; columns are independent.
+        The signal f; columns are independent. It must be finite; `fused_lasso` takes missing
+        data.
     return_dual : bool, optional
         Also return the dual variable.
     huber : float, optional
@@ -161,7 +174,7 @@ def tv_forest(
     array([ 1.,  2.,  2., -2.])
     """
     as_graph(graph)
-    f = as_signal(signal, "signal", graph.n_vertices)
+    f = as_signal(_as_complete(signal), "signal", graph.n_vertices)
     wants_dual = as_flag(return_dual, "return_dual")
     delta = as_real(huber, "huber", minimum=0.0)
     threads = _as_threads(n_threads)
@@ -202,6 +215,18 @@ def solve_forest(
         if wants_dual:
             forest.dual(f, u_row, p_row)
     return _unscaled(u, scale), p
+
+
+def _as_complete(signal: Any) -> Floats:
+    """Return a finite signal; these solvers have no weights for missing data."""
+    f, known = as_observations(signal, "signal")
+    if known is not None:
+        where = first_index(~known)
+        raise ValueError(
+            f"signal must have no missing data, got NaN or a masked entry at {describe(where)};"
+            " fused_lasso and denoise_tv take such signals"
+        )
+    return f
 
 
 def _chain_weights(weights: Any, shape: tuple[int, ...]) -> Floats:

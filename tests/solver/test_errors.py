@@ -122,7 +122,7 @@ def test_points_of_a_problem(bad):
             call(p)
 
 
-ARRAYS = [[0.0, NAN], [0.0, -INF], ["a", "b"], [1j, 2j], None, 3.0, np.zeros((2, 2, 2)), [[], []]]
+ARRAYS = [[0.0, -INF], ["a", "b"], [1j, 2j], None, 3.0, np.zeros((2, 2, 2)), [[], []]]
 TERMS = {
     "signal": (SquaredLoss, AbsoluteLoss, HuberLoss),
     "labels": (LogisticLoss,),
@@ -138,9 +138,14 @@ def test_the_data_of_every_term(name, term):
     for bad in ARRAYS:
         with pytest.raises(ValueError, match=rf"^{name} must"):
             term(bad)
-    masked = np.ma.masked_array([1.0, 1.0], [False, True])
-    with pytest.raises(ValueError, match=rf"^{name} must not be masked"):
-        term(masked)
+
+
+@pytest.mark.parametrize("term", TERMS["cost"])
+def test_a_cost_is_never_missing(term):
+    with pytest.raises(ValueError, match=r"^cost must be finite"):
+        term([[0.0, NAN]])
+    with pytest.raises(ValueError, match=r"^cost must not be masked"):
+        term(np.ma.masked_array([[1.0, 1.0]], [[False, True]]))
 
 
 @pytest.mark.parametrize("term", [SquaredLoss, AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss])
@@ -171,7 +176,7 @@ def test_the_weights_of_every_loss(term):
             (lambda e=e: EntropicSimplex([[1.0, 2.0]], e), "epsilon")
             for e in [0, -1, NAN, INF, None]
         ),
-        *((lambda y=y: LogisticLoss([1.0, y]), "labels") for y in [2, 0.5, -1.0001, NAN]),
+        *((lambda y=y: LogisticLoss([1.0, y]), "labels") for y in [2, 0.5, -1.0001, INF]),
         (lambda: PoissonLoss([1.0, -1e-9]), "counts"),
         (lambda: LinearBox([1.0, 1.0], 1.0, 0.0), "lower"),
         (lambda: LinearBox([1.0, 1.0], -INF, 0.0), "lower"),

@@ -14,9 +14,9 @@ from graphtv._validate import (
     as_array,
     as_count,
     as_intensities,
-    describe,
-    first_index,
     moderate,
+    unmasked,
+    where_known,
 )
 
 
@@ -95,7 +95,9 @@ def as_image(
     shape = tuple(n for k, n in enumerate(array.shape) if k != axis)
     if mask is not None:
         known = _meet(known, _as_mask(mask, name, array.shape, shape, axis))
-    known = check_finite(array, name, known)
+    if known is not None:
+        known = np.broadcast_to(known, array.shape)
+    known = where_known(array, name, known)
     signal = _to_rows(as_intensities(array, holds_counts=holds_counts), axis)
     if known is not None and not known.all():
         known = _to_rows(known, axis)
@@ -109,10 +111,8 @@ def as_image(
 
 def _without_mask(image: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return the numbers of an array, and where they are valid if it is a masked array."""
-    if isinstance(image, np.ma.MaskedArray):
-        masked = np.ma.getmaskarray(image)
-        return np.asarray(image.data), (~masked if masked.any() else None)
-    return as_array(image, name), None
+    known = ~np.ma.getmaskarray(image) if np.ma.is_masked(image) else None
+    return as_array(unmasked(image), name), known
 
 
 def as_channel_axis(channel_axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
@@ -148,29 +148,6 @@ def _as_mask(
 
 def _meet(a: NDArray[np.bool_] | None, b: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return b if a is None else a & b
-
-
-def check_finite(
-    array: NDArray[Any], name: str, known: NDArray[np.bool_] | None
-) -> NDArray[np.bool_] | None:
-    """Return what is known when NaN is not; raise if a known pixel is infinite."""
-    if known is not None:
-        known = np.broadcast_to(known, array.shape)
-    if array.dtype.kind != "f":
-        return known
-    finite = np.isfinite(array)
-    if finite.all():
-        return known
-    infinite = np.isinf(array)
-    if known is not None:
-        infinite &= known
-    if infinite.any():
-        where = first_index(infinite)
-        raise ValueError(
-            f"{name} must not be infinite, got {array[where]} at {describe(where)};"
-            " NaN marks an unknown pixel"
-        )
-    return _meet(known, finite)
 
 
 def _check_some_known(known: NDArray[np.bool_], name: str) -> None:

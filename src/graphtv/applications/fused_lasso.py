@@ -15,6 +15,7 @@ from graphtv._validate import (
     as_real,
     is_dask,
     moderate,
+    unmasked,
 )
 from graphtv.applications._graph import to_graph
 from graphtv.applications.fused_model import FusedModel
@@ -45,8 +46,10 @@ def fused_lasso(
         (m, 2) array of edges of weight 1, or a pair (edges, weights). For a signal that is a dask
         array: ``'grid'``, or a list with one number or array of weights per axis.
     signal : array_like, shape (n,) or (n, C), or dask array of any shape
-        The data f, a number per vertex (or C of them, fused independently); labels -1 and 1 (0 for
-        none) for the logistic loss, counts for the Poisson loss.
+        The data f, a number per vertex (or C of them, fused independently). NaN, and the masked
+        entries of a masked array, mean that there is no data; ±∞ is an error. For the Poisson loss
+        these are counts. For the logistic loss they are labels of two classes: booleans, 0 and 1,
+        or -1 and 1, where 0 beside -1 means that there is no label.
     lam : float, optional
         λ > 0, by which all edge weights are multiplied: the larger, the fewer the pieces.
     vertex_weights : float or array_like, optional
@@ -127,7 +130,7 @@ def _fuse_tiled(*args: Any, **options: Any) -> Any:
 
 def n_vertices_of(signal: Any) -> int:
     """Return how many vertices a signal is for."""
-    shape = as_array(signal, "signal").shape
+    shape = as_array(unmasked(signal), "signal").shape
     if len(shape) not in (1, 2):
         raise ValueError(f"signal must have shape (n,) or (n, C), got {shape}")
     return int(shape[0])

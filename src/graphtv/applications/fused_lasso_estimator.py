@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
@@ -70,7 +71,8 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     sparsity : float or array_like, default=0.0
         μ ≥ 0: pulls values to 0. With a `graph` also one number per vertex.
     loss : {'squared', 'absolute', 'huber', 'logistic', 'poisson'}, default='squared'
-        g; for ``logistic`` y is -1 or 1, and what is predicted is the logarithm of the odds.
+        g; for ``logistic`` y has two classes as in `fused_lasso`, and what is predicted is the
+        logarithm of the odds.
     delta : float, default=1.0
         The width of the quadratic zone of the Huber loss.
     n_lambdas : int, default=50
@@ -176,7 +178,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X : array_like, shape (n_samples, n_features)
             The places of the samples. With a `graph` they only serve `predict`, and may be None.
         y : array_like, shape (n_samples,) or (n_samples, C)
-            The data.
+            The data. NaN means that a sample has none, as a weight of 0 does.
         sample_weight : float or array_like, shape (n_samples,), optional
             Weights ≥ 0 of the samples.
 
@@ -187,6 +189,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_lam()
         places: Floats | None = None
+        y, known = _without_missing(y)
         if X is None and self.graph is not None:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         else:
@@ -205,6 +208,10 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         moderate(weights, "sample_weight", divides=True)
         moderate(y, "y")
+        if known is not None and self.graph is None:
+            weights = np.where(_known_rows(known), weights, 0.0)
+        elif known is not None:
+            y = np.where(known, y, np.nan)
         if self.graph is not None:
             self.graph_ = to_graph(self.graph, len(y))
             self.vertices_ = np.arange(len(y))
@@ -334,6 +341,26 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"lam must be a number or one of {names}, got {self.lam!r}")
         else:
             moderate(as_real(self.lam, "lam", minimum=0.0, strict=True), "lam")
+
+
+def _without_missing(y: Any) -> tuple[Any, NDArray[np.bool_] | None]:
+    """Return y with 0 for NaN, and where it has numbers; scikit-learn's checks refuse NaN."""
+    given = np.asarray(y)
+    if given.dtype.kind != "f" or not np.isnan(given).any():
+        return y, None
+    return np.nan_to_num(given, nan=0.0, posinf=np.inf, neginf=-np.inf), ~np.isnan(given)
+
+
+def _known_rows(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which samples have data, if none has data in some columns only."""
+    columns = known.reshape(len(known), -1)
+    partly = columns.any(axis=1) != columns.all(axis=1)
+    if partly.any():
+        raise ValueError(
+            "y must be NaN in all columns of a row or in none unless a graph is given,"
+            f" got NaN in some columns of row {int(np.argmax(partly))}"
+        )
+    return np.asarray(columns.all(axis=1))
 
 
 def _nearest(places: Floats, queries: Floats) -> np.ndarray[Any, np.dtype[np.intp]]:

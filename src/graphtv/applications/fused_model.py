@@ -28,7 +28,7 @@ from graphtv._validate import (
     Floats,
     as_array,
     as_choice,
-    as_floats,
+    as_observations,
     as_real,
     as_weights,
     moderate,
@@ -46,6 +46,7 @@ from graphtv.solver.exact import EXACT_GAP
 from graphtv.solver.loop import _error_bound
 from graphtv.terms import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
 from graphtv.terms._arrays import from_core, spread, to_core
+from graphtv.terms.data import signs_of_booleans
 
 LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
 
@@ -214,7 +215,7 @@ class FusedModel:
 def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> Loss:
     """Return the data term that a user has named."""
     name = as_choice(loss, "loss", LOSSES)
-    signal = moderate(as_floats(signal, "signal"), "signal")
+    signal = moderate(_as_signal(signal, is_label=name == "logistic"), "signal")
     if weights is not None:
         shape = as_array(weights, "vertex_weights").shape
         weights = as_weights(weights, "vertex_weights", shape)
@@ -231,6 +232,25 @@ def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> Loss:
     if name == "logistic":
         return LogisticLoss(signal, weights)
     return PoissonLoss(signal, weights) if name == "poisson" else SquaredLoss(signal, weights)
+
+
+def _as_signal(signal: Any, *, is_label: bool) -> Floats:
+    """Return the signal, NaN where there is no data.
+
+    Labels 0 and 1 become -1 and 1. With 0 for none, there would be labels of one kind only, for
+    which no problem has a solution; so this is never what is meant.
+    """
+    values, known = as_observations(signs_of_booleans(signal) if is_label else signal, "signal")
+    given = values if known is None else values[known]
+    if is_label and (given == 1.0).any() and ((given == 0.0) | (given == 1.0)).all():
+        values = np.where(values == 0.0, -1.0, values) if (given == 0.0).any() else values
+    if known is None:
+        return values
+    empty = np.flatnonzero(~known.reshape(len(known), -1).any(axis=0))
+    if empty.size:
+        where = f" in channel {empty[0]}" if known.ndim > 1 else ""
+        raise ValueError(f"signal must hold a number, got NaN everywhere{where}")
+    return np.where(known, values, np.nan)
 
 
 def _with_weights(loss: Loss, weights: Any) -> Loss:

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from graphtv._validate import (
     Floats,
     as_intensities,
+    as_observations,
     as_real,
     as_weights,
     brief,
     moderate,
+    where_known,
 )
 from graphtv.applications._image import (
     as_channel_axis,
-    check_finite,
     float_type,
 )
 from graphtv.applications._mosaic import MOST_PIXELS, mosaic
@@ -82,9 +83,12 @@ def fuse_tiled(
     weights = axis_weights(list(graph), "graph", signal.shape, signal.chunks)
     f = da.map_blocks(_numbers, signal, name_of="signal", dtype=np.float64)
     c = None
+    if signal.dtype.kind == "f":
+        c = da.map_blocks(_is_known, signal, name_of="signal", dtype=bool)
     if vertex_weights is not None:
         given = _like(vertex_weights, "vertex_weights", signal.shape, signal.chunks)
-        c = da.map_blocks(_nonnegative, given, name_of="vertex_weights", dtype=np.float64)
+        given = da.map_blocks(_nonnegative, given, name_of="vertex_weights", dtype=np.float64)
+        c = given if c is None else c * given
     scaled = tuple(lam * w for w in weights)
     return solve_tiled(GridProblem.of(f, c, scaled, name="signal"), "fused_lasso", options)
 
@@ -194,8 +198,10 @@ def _known(image: Any, mask: Any, axis: int | None) -> Any:
 # Blocks ------------------------------------------------------------------------------------------
 
 
-def _is_known(block: NDArray[Any], given: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    known = check_finite(block, "image", given)
+def _is_known(
+    block: NDArray[Any], given: NDArray[np.bool_] | None = None, *, name_of: str = "image"
+) -> NDArray[np.bool_]:
+    known = where_known(block, name_of, given)
     return np.ones(block.shape, dtype=bool) if known is None else np.array(known)
 
 
@@ -209,9 +215,7 @@ def _floats(block: NDArray[Any], known: NDArray[np.bool_] | None = None) -> NDAr
 
 
 def _numbers(block: NDArray[Any], *, name_of: str) -> Floats:
-    numbers = np.asarray(block, dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name_of} must be finite, got {numbers[~np.isfinite(numbers)][0]}")
+    numbers, _ = as_observations(block, name_of)
     moderate(numbers, name_of)
     return numbers
 

@@ -5,27 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphtv._validate import Floats, as_floats, as_weights, frozen
+from graphtv._validate import Floats, as_floats, as_observations, as_weights, frozen
 
 
-def as_data(values: Any, name: str, hint: str = "") -> Floats:
+def as_data(values: Any, name: str) -> Floats:
     """Return a read-only copy of `values` of shape (n,) or (n, C), C ≥ 1."""
-    try:
-        data = as_floats(values, name)
-    except ValueError as error:
-        if hint and "finite" in str(error):
-            raise ValueError(f"{error}; {hint}") from None
-        raise
-    if data.ndim not in (1, 2) or 0 in data.shape[1:]:
-        raise ValueError(f"{name} must have shape (n,) or (n, C), got {data.shape}")
+    data = as_floats(values, name)
+    _check_shape(data, name)
     return frozen(np.array(data))
 
 
-def as_data_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
-    """Return a read-only copy of weights: one (), per vertex (n,) or per entry, as given."""
-    if values is None:
-        return frozen(np.ones(()))
+def as_incomplete_data(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_] | None]:
+    """Return a copy like `as_data`, 0 where NaN or a mask says that there is no data.
+
+    The second part is where there is data; None means everywhere.
+    """
+    data, known = as_observations(values, name)
+    _check_shape(data, name)
+    return frozen(np.array(data)), known
+
+
+def _check_shape(data: Floats, name: str) -> None:
+    if data.ndim not in (1, 2) or 0 in data.shape[1:]:
+        raise ValueError(f"{name} must have shape (n,) or (n, C), got {data.shape}")
+
+
+def as_data_weights(
+    values: Any, name: str, shape: tuple[int, ...], known: NDArray[np.bool_] | None = None
+) -> Floats:
+    """Return a read-only copy of weights: one (), per vertex (n,) or per entry, as given.
+
+    Where `known` is False, they become 0.
+    """
+    weights = np.ones(()) if values is None else _checked_weights(values, name, shape)
+    if known is not None:
+        weights = np.where(known, spread(weights, shape), 0.0)
+    return frozen(np.array(weights))
+
+
+def _checked_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
     weights = as_floats(values, name)
     allowed = ((), shape[:1], shape)
     if weights.shape not in allowed:
@@ -33,7 +53,7 @@ def as_data_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
         raise ValueError(
             f"{name} must be a number or have shape {forms}, got shape {weights.shape}"
         )
-    return frozen(np.array(as_weights(weights, name, weights.shape)))
+    return as_weights(weights, name, weights.shape)
 
 
 def spread(values: Floats, shape: tuple[int, ...]) -> Floats:

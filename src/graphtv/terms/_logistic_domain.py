@@ -46,7 +46,7 @@ def logistic_domain(
         positive, negative = np.where(y > 0, c, 0.0), np.where(y < 0, c, 0.0)
         W_pos = np.bincount(component, positive, n_components)
         W_neg = np.bincount(component, negative, n_components)
-        _check_both_labels(W_pos, W_neg, component, channel, labels.shape[1])
+        _check_both_labels(W_pos, W_neg, component, labels, channel)
         has = W_pos > 0
         if not has.any():
             continue
@@ -82,7 +82,7 @@ def _largest(values: Any, component: Any, n_components: int) -> Any:
 
 
 def _check_both_labels(
-    W_pos: Any, W_neg: Any, component: Any, channel: int, n_channels: int
+    W_pos: Any, W_neg: Any, component: Any, labels: Floats, channel: int
 ) -> None:
     alone = (W_pos > 0) != (W_neg > 0)
     if not alone.any():
@@ -90,8 +90,11 @@ def _check_both_labels(
     which = int(np.argmax(alone))
     vertex = int(np.argmax(component == which))
     label = "1" if W_pos[which] > 0 else "-1"
-    where = f" in channel {channel}" if n_channels > 1 else ""
+    where = f" in channel {channel}" if labels.shape[1] > 1 else ""
+    hint = ""
+    if not (labels < 0.0).any() and (labels == 0.0).any():
+        hint = "; 0 means no label, so give two classes as booleans or as -1 and 1"
     raise ValueError(
         f"data has no minimiser on this graph: all labels of the connected component of vertex "
-        f"{vertex}{where} are {label}, so u would go to infinity there"
+        f"{vertex}{where} are {label}, so u would go to infinity there{hint}"
     )

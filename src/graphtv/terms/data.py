@@ -1,7 +1,8 @@
 """Data terms G(u) = Σ_i G_i(u_i): what ties u to the data, vertex by vertex.
 
 Signals have shape (n,), or (n, C) for vector-valued u. Weights are one number for all, one per
-vertex or one per entry; 0 means that there is no data. Terms are immutable and keep copies.
+vertex or one per entry. Missing data have a weight of 0, are NaN, or are masked in a masked array.
+Terms are immutable and keep copies.
 
 Besides its place in a `Problem`, every term can be called by itself: `value(u)` is G(u),
 `conjugate(s)` is G*(s) = sup_u ⟨s, u⟩ - G(u), `prox(v, step)` is the minimiser of
@@ -14,12 +15,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtv import _core
-from graphtv._validate import Floats, as_floats, as_real, describe, first_index, frozen
+from graphtv._validate import Floats, as_array, as_floats, as_real, describe, first_index, frozen
 from graphtv.terms._arrays import (
     as_data,
     as_data_weights,
+    as_incomplete_data,
     from_core,
     spread,
     to_core,
@@ -35,8 +38,6 @@ __all__ = [
     "PoissonLoss",
     "SquaredLoss",
 ]
-
-NO_DATA = "where there is no data, put any number and a weight of 0"
 
 
 class _CoreTerm:
@@ -117,10 +118,12 @@ class _WeightedLoss(_CoreTerm):
     _data: Floats
     _given_weights: Floats
 
-    def _take(self, data: Floats, weights: Any) -> tuple[int, int, Floats, Floats]:
+    def _take(
+        self, data: Floats, known: NDArray[np.bool_] | None, weights: Any
+    ) -> tuple[int, int, Floats, Floats]:
         """Keep the arguments, and return what the core's terms begin with."""
         self._data, self._shape = data, data.shape
-        self._given_weights = as_data_weights(weights, "weights", data.shape)
+        self._given_weights = as_data_weights(weights, "weights", data.shape, known)
         n_vertices, n_channels = self._layout()
         core_weights = to_core_entries(self._given_weights, data.shape)
         return n_vertices, n_channels, to_core(data), core_weights
@@ -150,7 +153,7 @@ class SquaredLoss(_WeightedLoss):
     Parameters
     ----------
     signal : array_like, shape (n,) or (n, C)
-        The signal f.
+        The signal f; NaN where there is no data.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
 
@@ -165,7 +168,7 @@ class SquaredLoss(_WeightedLoss):
 
     def __init__(self, signal: Any, weights: Any = None) -> None:
         self._core_term = _core.SquaredTerm(
-            *self._take(as_data(signal, "signal", NO_DATA), weights)
+            *self._take(*as_incomplete_data(signal, "signal"), weights)
         )
 
     @property
@@ -180,14 +183,14 @@ class AbsoluteLoss(_WeightedLoss):
     Parameters
     ----------
     signal : array_like, shape (n,) or (n, C)
-        The signal f.
+        The signal f; NaN where there is no data.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
     """
 
     def __init__(self, signal: Any, weights: Any = None) -> None:
         self._core_term = _core.AbsoluteTerm(
-            *self._take(as_data(signal, "signal", NO_DATA), weights)
+            *self._take(*as_incomplete_data(signal, "signal"), weights)
         )
 
     @property
@@ -204,7 +207,7 @@ class HuberLoss(_WeightedLoss):
     Parameters
     ----------
     signal : array_like, shape (n,) or (n, C)
-        The signal f.
+        The signal f; NaN where there is no data.
     delta : float, optional
         The width δ > 0 of the quadratic zone.
     weights : float or array_like, optional
@@ -212,9 +215,9 @@ class HuberLoss(_WeightedLoss):
     """
 
     def __init__(self, signal: Any, delta: float = 1.0, weights: Any = None) -> None:
-        data = as_data(signal, "signal", NO_DATA)
+        data = as_incomplete_data(signal, "signal")
         self._delta = as_real(delta, "delta", minimum=0.0, strict=True)
-        self._core_term = _core.HuberTerm(*self._take(data, weights), self._delta)
+        self._core_term = _core.HuberTerm(*self._take(*data, weights), self._delta)
 
     @property
     def signal(self) -> Floats:
@@ -242,18 +245,18 @@ class LogisticLoss(_WeightedLoss):
     Parameters
     ----------
     labels : array_like, shape (n,) or (n, C)
-        Labels y: -1, 1, or 0 for none.
+        Labels y: -1 and 1, or booleans (False is -1). 0 and NaN mean that there is no label.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no label.
     """
 
     def __init__(self, labels: Any, weights: Any = None) -> None:
-        data = as_data(labels, "labels", "where there is no label, put 0")
+        data, known = as_incomplete_data(signs_of_booleans(labels), "labels")
         wrong = ~np.isin(data, (-1.0, 0.0, 1.0))
         if wrong.any():
             where = first_index(wrong)
             raise ValueError(f"labels must be -1, 0 or 1, got {data[where]} at {describe(where)}")
-        self._parts = self._take(data, weights)
+        self._parts = self._take(data, known, weights)
         self._core_term = _core.LogisticTerm(*self._parts, -np.inf, np.inf)
 
     @property
@@ -275,17 +278,17 @@ class PoissonLoss(_WeightedLoss):
     Parameters
     ----------
     counts : array_like, shape (n,) or (n, C)
-        The counts f ≥ 0; they need not be whole.
+        The counts f ≥ 0; they need not be whole. NaN means that there is no data.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
     """
 
     def __init__(self, counts: Any, weights: Any = None) -> None:
-        data = as_data(counts, "counts", NO_DATA)
+        data, known = as_incomplete_data(counts, "counts")
         if (data < 0).any():
             where = first_index(data < 0)
             raise ValueError(f"counts must not be negative, got {data[where]} at {describe(where)}")
-        self._core_term = _core.PoissonTerm(*self._take(data, weights))
+        self._core_term = _core.PoissonTerm(*self._take(data, known, weights))
 
     @property
     def counts(self) -> Floats:
@@ -395,6 +398,12 @@ class EntropicSimplex(_CoreTerm):
 
     def _describe(self) -> str:
         return f"shape {self._shape}, epsilon={self._epsilon:g}"
+
+
+def signs_of_booleans(labels: Any) -> Any:
+    """Return booleans as -1 and 1, masked entries as such; anything else as it is."""
+    given = labels if np.ma.isMaskedArray(labels) else as_array(labels, "labels")
+    return 2.0 * given - 1.0 if given.dtype.kind == "b" else given
 
 
 def _as_bound(values: Any, name: str, shape: tuple[int, ...]) -> Floats:

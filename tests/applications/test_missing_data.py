@@ -1,0 +1,165 @@
+"""Missing data mean the same wherever data go in: NaN, a masked entry, or a weight of 0."""
+
+import numpy as np
+import pytest
+
+from graphtv import (
+    AbsoluteLoss,
+    Graph,
+    HuberLoss,
+    LogisticLoss,
+    PoissonLoss,
+    Problem,
+    SquaredLoss,
+    denoise_tv,
+    fused_lasso,
+    fused_lasso_path,
+    grid_graph,
+    solve,
+)
+
+NAN = float("nan")
+GRAPH = grid_graph((4, 5), 0.3)
+MISSING = np.zeros(20, dtype=bool)
+MISSING[[0, 7, 8, 19]] = True
+SIGNAL = np.where(np.arange(20) < 10, 1.0, 3.0) + np.random.default_rng(0).uniform(0, 0.5, 20)
+LABELS = np.where(np.arange(20) % 7 < 4, 1.0, -1.0)
+HOLES = np.where(MISSING, NAN, SIGNAL)
+MASKED = np.ma.masked_array(np.where(MISSING, np.inf, SIGNAL), MISSING)
+LOSSES = [SquaredLoss, AbsoluteLoss, HuberLoss, PoissonLoss, LogisticLoss]
+NAMES = ["squared", "absolute", "huber", "poisson", "logistic"]
+
+
+def data_of(loss):
+    return LABELS if loss in (LogisticLoss, "logistic") else SIGNAL
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weights", [None, 2.0, np.linspace(0.5, 1.5, 20)])
+def test_terms(loss, weights):
+    data = data_of(loss)
+    given = np.where(MISSING, 0.0, np.broadcast_to(1.0 if weights is None else weights, 20))
+    expected = loss(data, weights=given)
+    u = np.linspace(0.5, 2.5, 20)
+    for missing in (np.where(MISSING, NAN, data), np.ma.masked_array(data, MISSING)):
+        term = loss(missing, weights=weights)
+        np.testing.assert_array_equal(term.weights, given)
+        assert term.value(u) == expected.value(u)
+        np.testing.assert_array_equal(term.prox(u, 0.5), expected.prox(u, 0.5))
+
+
+def test_terms_with_channels():
+    channels = np.stack([HOLES, SIGNAL[::-1]], axis=1)
+    term = SquaredLoss(channels, weights=np.full(20, 2.0))
+    np.testing.assert_array_equal(term.weights, np.where(np.isnan(channels), 0.0, 2.0))
+    result = solve(Problem(GRAPH, term), tol=0)
+    alone = fused_lasso(GRAPH, SIGNAL[::-1], vertex_weights=2.0, tol=0)
+    np.testing.assert_allclose(result.u[:, 1], alone.u)
+    assert result.status == "optimal"
+
+
+@pytest.mark.parametrize("loss", NAMES)
+def test_fused_lasso(loss):
+    data, tol = data_of(loss), 1e-7
+    weights = np.where(MISSING, 0.0, 1.0)
+    expected = fused_lasso(GRAPH, data, vertex_weights=weights, loss=loss, tol=tol)
+    for missing in (np.where(MISSING, NAN, data), np.ma.masked_array(data, MISSING)):
+        found = fused_lasso(GRAPH, missing, loss=loss, tol=tol)
+        np.testing.assert_array_equal(found.u, expected.u)
+        assert found.primal == expected.primal
+
+
+def test_fused_lasso_is_inpainting():
+    image = HOLES.reshape(4, 5)
+    problem = fused_lasso(grid_graph((4, 5)), HOLES, lam=0.3, tol=0)
+    _, result = denoise_tv(image, 0.3, tol=0, return_result=True)
+    assert problem.primal == pytest.approx(result.primal, rel=1e-12)
+    np.testing.assert_allclose(problem.u[~MISSING], result.u[~MISSING], atol=1e-9)
+
+
+def test_path_and_cross_validation():
+    weights = np.where(MISSING, 0.0, 1.0)
+    options = {"cv": 3, "lambdas": [0.1, 0.5, 1.0]}
+    expected = fused_lasso_path(GRAPH, SIGNAL, vertex_weights=weights, **options)
+    found = fused_lasso_path(GRAPH, HOLES, **options)
+    np.testing.assert_array_equal(found.cv_errors, expected.cv_errors)
+    assert found.best_lambda("bic") == expected.best_lambda("bic")
+
+
+@pytest.mark.parametrize("has_graph", [True, False])
+def test_estimator(has_graph):
+    ml = pytest.importorskip("graphtv.applications.fused_lasso_estimator")
+    X = np.argwhere(np.ones((4, 5))).astype(float)
+    model = {"lam": 0.3, "graph": GRAPH} if has_graph else {"lam": 0.3, "n_neighbors": 3}
+    expected = ml.FusedLasso(**model).fit(X, SIGNAL, sample_weight=np.where(MISSING, 0.0, 1.0))
+    found = ml.FusedLasso(**model).fit(X, HOLES)
+    np.testing.assert_array_equal(found.fitted_, expected.fitted_)
+    both = np.stack([HOLES, SIGNAL], axis=1)
+    if has_graph:
+        fitted = ml.FusedLasso(**model).fit(X, both).fitted_
+        np.testing.assert_allclose(fitted[:, 0], expected.fitted_)
+    else:
+        with pytest.raises(ValueError, match=r"^y must be NaN in all columns .* of row 0$"):
+            ml.FusedLasso(**model).fit(X, both)
+
+
+def test_dask():
+    da = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(0)
+    image = np.repeat(rng.normal(size=(4, 4)), 16).reshape(4, 64).repeat(16, axis=0)
+    image += 0.1 * rng.normal(size=image.shape)
+    image[10:30, 20:25] = NAN
+    weights = rng.uniform(0.5, 1.5, image.shape)
+    for c in (None, weights):
+        flat = None if c is None else c.ravel()
+        expected = fused_lasso(
+            grid_graph(image.shape), image.ravel(), lam=0.2, vertex_weights=flat, tol=1e-9
+        )
+        found = fused_lasso(
+            "grid", da.from_array(image, chunks=32), lam=0.2, vertex_weights=c, tol=1e-6
+        )
+        assert found.status == "optimal"
+        assert found.primal == pytest.approx(expected.primal, rel=2e-6)
+    image[0, 0] = np.inf
+    with pytest.raises(ValueError, match="signal must not be infinite"):
+        fused_lasso("grid", da.from_array(image, chunks=32))
+
+
+# Labels
+
+
+PATH = Graph(6, [[i, i + 1] for i in range(5)], 0.2)
+SIGNS = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0]
+CLASSES = [1, 1, 0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("labels", [CLASSES, np.array(CLASSES, bool), np.array(CLASSES, "f4")])
+def test_two_classes(labels):
+    expected = fused_lasso(PATH, SIGNS, loss="logistic").u
+    np.testing.assert_array_equal(fused_lasso(PATH, labels, loss="logistic").u, expected)
+
+
+def test_two_classes_with_missing_labels():
+    expected = fused_lasso(PATH, [1, 0, -1, 1, -1, -1], loss="logistic").u
+    for missing in ([1, NAN, 0, 1, 0, 0], [1, NAN, -1, 1, -1, -1]):
+        np.testing.assert_array_equal(fused_lasso(PATH, missing, loss="logistic").u, expected)
+    masked = np.ma.masked_array(np.array(CLASSES, bool), [False, True] + 4 * [False])
+    np.testing.assert_array_equal(fused_lasso(PATH, masked, loss="logistic").u, expected)
+
+
+def test_booleans_are_signs_in_the_term_too():
+    np.testing.assert_array_equal(LogisticLoss(np.array(CLASSES, bool)).labels, SIGNS)
+    np.testing.assert_array_equal(LogisticLoss([True, False]).labels, [1.0, -1.0])
+
+
+def test_a_term_says_that_0_is_no_label():
+    with pytest.raises(ValueError, match="0 means no label, so give two classes as booleans"):
+        Problem(PATH, LogisticLoss(CLASSES))
+    with pytest.raises(ValueError, match=r"go to infinity there$"):
+        Problem(PATH, LogisticLoss([1] * 6))
+
+
+@pytest.mark.parametrize("labels", [[1] * 6, [True] * 6, [False] * 6, [1, NAN, 1, 1, 1, 1]])
+def test_one_class_is_an_error(labels):
+    with pytest.raises(ValueError, match="no minimiser"):
+        fused_lasso(PATH, labels, loss="logistic")
