@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reliability import (
     bad_input,
+    cut_levels,
     determinism,
     differential,
     false_success,
@@ -21,6 +22,7 @@ MODULES = (
     false_success,
     differential,
     metamorphic,
+    cut_levels,
     bad_input,
     readers,
     out_of_memory,

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtv import FlowNetwork, Graph, cut_path, gallery, grid_graph, min_cut
-from networks import networks
+from graphtv import FlowNetwork, Graph, _core, cut_path, gallery, grid_graph, min_cut
+from graphtv.applications.cut_problem import CutProblem
+from graphtv.applications.exact_levels import exact_levels
+from networks import networks, oracle
 
 
 def shifted(network: FlowNetwork, theta: float) -> FlowNetwork:
@@ -58,6 +60,89 @@ def test_path_against_separate_cuts(network: FlowNetwork) -> None:
         j = path.level(theta)
         assert side.sum() == path.sizes[j]
         assert network.cut_value(side) == path.values[j]
+
+
+def test_small_capacities_beside_large_ones() -> None:
+    """Rounding errors of the solver are larger than some capacities: it finds the wrong pieces."""
+    arcs = [
+        [3, 4], [6, 9], [3, 7], [10, 8], [6, 3], [2, 3], [5, 3], [2, 1], [8, 4], [7, 8], [0, 1],
+        [8, 3], [10, 3], [2, 7], [7, 5], [4, 5], [3, 9], [8, 2], [2, 4], [3, 10], [3, 3], [5, 3],
+    ]  # fmt: skip
+    M = 10**8
+    capacities = [3, 4, 3 * M, 2, 3, 3 * M, 1, 2 * M, 4 * M, 4 * M, 3]
+    capacities += [3, M, M, M, 1, 4 * M, 4, 4 * M, 2, 2, M]
+    network = FlowNetwork(11, arcs, capacities, 0, 10)
+    path = network.cut_path()
+    assert path.certified
+    assert path.value(0) == network.min_cut().value == path.cut(0).value == 0
+    assert path.breakpoints.tolist() == [3.0, 0.0, -2 / 7]
+    assert [path.source_side(theta).sum() for theta in (4, 2, -0.1, -1)] == [1, 2, 3, 10]
+
+
+@given(networks(7, 8), st.sampled_from([1, 10**9, 10**15]), st.integers(0, 2**20), st.data())
+@settings(max_examples=50)
+def test_levels_do_not_depend_on_the_guess(
+    network: FlowNetwork, magnitude: int, seed: int, data: st.DataObject
+) -> None:
+    """From nothing, or from a wrong solution, the levels are those of the minimum cuts."""
+    rng = np.random.default_rng(seed)
+    capacities = network.capacities * np.where(rng.random(network.n_arcs) < 0.5, magnitude, 1)
+    network = FlowNetwork(
+        network.n_vertices, network.arcs, capacities, network.source, network.sink
+    )
+    problem = CutProblem.of_network(network)
+    n, m = problem.graph.n_vertices, problem.graph.n_edges
+    kind = data.draw(st.sampled_from(["nothing", "noise", "ties"]))
+    u, p = rng.normal(size=n), rng.uniform(-1, 1, m)
+    u, p = (np.zeros(n), np.zeros(m)) if kind == "nothing" else (u, p)
+    u = np.rint(u) if kind == "ties" else magnitude * u
+    levels = exact_levels(problem, u, p, _core.Watch(np.inf))
+    expected = exact_levels(problem, *solution(network), _core.Watch(np.inf))
+    assert levels is not None
+    assert expected is not None
+    assert levels.ranks.tolist() == expected.ranks.tolist()
+    assert levels.values.tolist() == expected.values.tolist()
+    path = network.cut_path()
+    for theta in {0, *(round(b) for b in path.breakpoints.tolist())}:
+        assert path.value(theta) == oracle(shifted(network, theta))
+
+
+def solution(network: FlowNetwork) -> tuple[Any, Any]:
+    result = network.cut_path().result
+    return result.u, result.p
+
+
+def test_a_shift_between_a_fraction_and_the_nearest_float() -> None:
+    """The breakpoint is 10¹⁷ + 1/3, and 10¹⁷ as a float."""
+    large = 3 * 10**17 + 1
+    path = cut_path(Graph(3, [[0, 1], [1, 2]], 10**18), [large, 0, 0], 0)
+    assert path.breakpoints.tolist() == [1e17]
+    assert path.source_side(10**17).all()
+    assert path.value(10**17) == 3 * 10**17
+    assert not path.source_side(10**17 + 1).any()
+    assert path.value(10**17 + 1) == large
+
+
+def test_what_is_not_certified() -> None:
+    """Real capacities, and runs that ended early."""
+    network = gallery.genrmf(4, 6, seed=3)
+    assert network.cut_path().certified
+    assert not network.cut_path(max_iterations=0).certified
+    assert not network.cut_path(time_limit=0.0).certified
+    real = FlowNetwork(
+        network.n_vertices, network.arcs, network.capacities + 0.5, network.source, network.sink
+    )
+    path = real.cut_path()
+    assert not path.certified
+    assert path.cut(1.5).certified
+
+
+def test_a_rough_guess_is_enough() -> None:
+    network = gallery.washington_rlg(8, 12, seed=3)
+    rough, exact = network.cut_path(tol=0.1), network.cut_path()
+    assert rough.certified
+    assert rough.values.tolist() == exact.values.tolist()
+    assert rough.order.tolist() == exact.order.tolist()
 
 
 def test_at_zero_it_is_the_minimum_cut() -> None:

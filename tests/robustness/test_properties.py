@@ -8,7 +8,13 @@ from reliability.properties import PROPERTIES
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
-FEW = {"false-success": 80, "differential": 7, "metamorphic": 36, "determinism": 4}
+FEW = {
+    "false-success": 80,
+    "differential": 7,
+    "metamorphic": 36,
+    "cut-levels": 65,
+    "determinism": 4,
+}
 
 
 @pytest.mark.parametrize("key", FEW)

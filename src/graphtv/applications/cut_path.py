@@ -10,17 +10,21 @@ parametric maximum flows", IJCV 84, 2009.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv import _core
 from graphtv._validate import Floats, as_real
 from graphtv.applications.cut_problem import CutProblem, Mask
+from graphtv.applications.exact_levels import ExactLevels, exact_levels
 from graphtv.applications.level_sets import LevelSets
-from graphtv.applications.min_cut import Cut, certified_cut, solve_levels
+from graphtv.applications.min_cut import Cut, certified_cut, is_finished, solve_levels, time_left
 from graphtv.graph import Graph, as_graph
 from graphtv.result import Result
+from graphtv.solver.loop import _interrupting
 
 __all__ = ["CutPath", "cut_path"]
 
@@ -35,7 +39,8 @@ class CutPath:
     Attributes
     ----------
     breakpoints : ndarray, shape (k,)
-        The shifts at which the cut changes, strictly decreasing.
+        The shifts at which the cut changes, decreasing: the nearest floats where they are fractions
+        (two that differ by less than a float can tell are equal here).
     order : ndarray of int
         The vertices in the order in which they join the source side as θ falls; without those that
         are tied to the sink.
@@ -43,13 +48,20 @@ class CutPath:
         Numbers of vertices of the source sides.
     values : ndarray, shape (k + 1,)
         What each cut costs without the shift: integers, exactly, if all capacities are whole.
+    certified : bool
+        Whether every cut is proved to be minimal, for every θ. This takes whole capacities: the
+        breakpoints are then known as fractions, and each cut is proved by a flow in integers. With
+        real capacities, the cuts are those of the solver, to rounding: `cut` certifies single ones.
     result : Result
         The solution of the denoising problem.
     """
 
-    def __init__(self, problem: CutProblem, result: Result) -> None:
+    def __init__(
+        self, problem: CutProblem, result: Result, exact: ExactLevels | None = None
+    ) -> None:
         self._problem, self.result = problem, result
-        levels = self._levels = LevelSets(problem, result.u)
+        levels = self._levels = LevelSets(problem, result.u, exact)
+        self.certified: bool = exact is not None
         self.breakpoints: Floats = levels.breakpoints
         self.order: NDArray[np.int64] = levels.order
         self.sizes: NDArray[np.int64] = levels.sizes
@@ -63,7 +75,7 @@ class CutPath:
 
     def level(self, theta: float) -> int:
         """Return j, the index of the cut at the shift θ."""
-        return self._levels.at(as_real(theta, "theta"))
+        return self._levels.at(self._shift(theta))
 
     def source_side(self, theta: float = 0.0) -> Mask:
         """Return the source side at the shift θ, as booleans."""
@@ -74,16 +86,18 @@ class CutPath:
 
         A concave function of θ, linear between the breakpoints: every vertex of the source side
         adds θ if that is positive, every other one -θ if it is negative; tied ones add nothing.
+        With whole capacities it is exact for a whole θ, and otherwise correctly rounded.
         """
-        j = self.level(theta)
+        shift = self._shift(theta)
+        j = self._levels.at(shift)
         tied, n = int(self.sizes[0]), len(self.order)
         inside = int(self.sizes[j]) - tied
-        base = self.values[j].item() if self.values.dtype != object else self.values[j]
-        shift: Any = theta if isinstance(theta, int) else float(theta)
-        if self._problem.is_whole and float(theta).is_integer():
-            shift = int(theta)
-        added: int | float = base + max(shift, 0) * inside + max(-shift, 0) * (n - tied - inside)
-        return added
+        base = self.values[j : j + 1].tolist()[0]
+        n_shifted = inside if shift > 0 else n - tied - inside
+        if not self._problem.is_whole:
+            return float(base + abs(shift) * n_shifted)
+        value = base + abs(Fraction(shift)) * n_shifted
+        return int(value) if Fraction(shift).denominator == 1 else float(value)
 
     def cut(self, theta: float = 0.0) -> Cut:
         """Return the cut at the shift θ with its own certificate.
@@ -91,9 +105,19 @@ class CutPath:
         Its value is that of the shifted capacities. With whole capacities and a whole θ it is
         certified in integers.
         """
+        shift = self._shift(theta)
+        problem = self._problem.shifted(shift) if shift != 0 else self._problem
+        side = self._levels.side(self._levels.at(shift))
+        if not self.certified:
+            levels = LevelSets(problem, self.result.u)
+            side = levels.side(levels.best(shift))
+        return certified_cut(problem, side, self.result, 0.0, math.inf)
+
+    @staticmethod
+    def _shift(theta: Any) -> int | float:
+        """Return θ, a whole number to the last digit."""
         shift = as_real(theta, "theta")
-        problem = self._problem.shifted(shift) if shift != 0.0 else self._problem
-        return certified_cut(problem, shift, self.result, 0.0, math.inf)
+        return int(theta) if isinstance(theta, int | np.integer) else shift
 
     def __repr__(self) -> str:
         if len(self.breakpoints) == 0:
@@ -140,4 +164,10 @@ def cut_path(
 
 def path_of(problem: CutProblem, options: dict[str, Any]) -> CutPath:
     """Return all cuts of a problem."""
-    return CutPath(problem, solve_levels(problem, {"tol": 0.0, **options}))
+    result = solve_levels(problem, {"tol": 0.0, **options})
+    exact = None
+    if problem.is_whole and is_finished(result):
+        watch = _core.Watch(time_left(result, options))
+        with _interrupting(watch):
+            exact = exact_levels(problem, result.u, result.p, watch)
+    return CutPath(problem, result, exact)

@@ -144,11 +144,7 @@ class CutProblem:
 
     def outflow(self, flow: Capacities) -> Capacities:
         """Return what leaves each vertex when `flow` goes along the edges."""
-        out = np.zeros(len(self.source), dtype=flow.dtype)
-        tails, heads = self.graph.edges.T
-        np.add.at(out, tails, flow)
-        np.subtract.at(out, heads, flow)
-        return out
+        return outflow(self.graph.edges, flow, len(self.source))
 
     def flow(self, p: Floats, fraction: int = 0) -> Capacities:
         """Return the flow of a dual point, between -backward and forward.
@@ -183,7 +179,7 @@ class CutProblem:
         """Return how many binary digits after the point fit into integer sums."""
         if self.source.dtype != np.int64:
             return 0
-        return min(max(WORD - 1 - self._total().bit_length(), 0), FRACTION)
+        return min(max(WORD - 1 - self.total().bit_length(), 0), FRACTION)
 
     def bound(self, flow: Capacities, fraction: int = 0) -> int | float:
         """Return what every cut costs at least, by a flow in units of 2^-fraction."""
@@ -234,7 +230,8 @@ class CutProblem:
             constant=self.constant,
         )
 
-    def _total(self) -> int:
+    def total(self) -> int:
+        """Return the sum of all whole capacities."""
         parts = (self.forward, self.backward, self.source, self.sink)
         return sum(int(exact_sum(part)) for part in parts)
 
@@ -272,6 +269,15 @@ class Roles:
         found, pair_of = np.unique(keys, return_inverse=True)
         pairs = np.stack(np.divmod(found, self.n_vertices), axis=1).astype(np.int32)
         return pairs, pair_of
+
+
+def outflow(edges: Indices, flow: Capacities, n: int) -> Capacities:
+    """Return what leaves each vertex when `flow` goes along the edges."""
+    out = np.zeros(n, dtype=flow.dtype)
+    tails, heads = edges.T
+    np.add.at(out, tails, flow)
+    np.subtract.at(out, heads, flow)
+    return out
 
 
 def _unified(*parts: Capacities) -> list[Capacities]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphtv._validate import Floats
 from graphtv.applications.cut_problem import CutProblem, Mask
+from graphtv.applications.exact_levels import ExactLevels
 
 
 class LevelSets:
@@ -16,21 +17,34 @@ class LevelSets:
 
     Source side j is ``order[:sizes[j]]``: what is tied to the source, and the vertices with
     u ≥ ``breakpoints[j - 1]``. `values` are the costs of these cuts, exact for whole capacities.
+    With `exact`, u is known as fractions, of which the breakpoints are the nearest floats.
     """
 
-    def __init__(self, problem: CutProblem, u: Floats) -> None:
-        self._problem = problem
+    def __init__(self, problem: CutProblem, u: Floats, exact: ExactLevels | None = None) -> None:
+        self._problem, self._exact = problem, exact
         free = np.flatnonzero(problem.free)
-        levels, counts = np.unique(-u[free], return_counts=True)
         seeds = np.flatnonzero(problem.source_seeds)
-        self.breakpoints: Floats = 0.0 - levels
-        self.order: NDArray[np.int64] = np.append(seeds, free[np.argsort(-u[free], kind="stable")])
+        self.breakpoints: Floats
+        if exact is not None:
+            self.breakpoints, ranks = exact.values, exact.ranks
+        else:
+            levels, ranks = np.unique(-u[free], return_inverse=True)
+            self.breakpoints = 0.0 - levels
+        counts = np.bincount(ranks, minlength=len(self.breakpoints))
+        self.order: NDArray[np.int64] = np.append(seeds, free[np.argsort(ranks, kind="stable")])
         self.sizes: NDArray[np.int64] = len(seeds) + np.append(0, np.cumsum(counts))
         self.values: NDArray[Any] = self._values()
 
-    def at(self, theta: float) -> int:
+    def at(self, theta: int | float) -> int:
         """Return j, the index of {u > θ}."""
-        return int(np.searchsorted(-self.breakpoints, -theta, side="left"))
+        left, right = (
+            int(np.searchsorted(-self.breakpoints, -float(theta), side=side))
+            for side in ("left", "right")
+        )
+        if self._exact is None:
+            return left
+        # Rounding keeps the order: only levels that round to θ need be compared exactly.
+        return left + self._exact.n_above(theta, range(left, right))
 
     def best(self, theta: float) -> int:
         """Return the index of the cheapest cut, {u > θ} if there are several.

@@ -15,15 +15,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order
 
 from graphtv import _core
 from graphtv.applications.cut_problem import Capacities, CutProblem, Mask, Roles
+from graphtv.applications.whole_flow import PORTION, reachable
 from graphtv.flow_network import FlowNetwork, exact_sum
-
-PORTION = 51
-"""Bits of the largest sum that may occur in a run of the core: two less than floats have."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,18 +157,11 @@ def _move(
 
 def _reached(problem: CutProblem, flow: Capacities, ignored: int | float) -> Mask:
     """Return what excess can still reach: the source side of a cut."""
-    n = problem.graph.n_vertices
-    tails, heads = problem.graph.edges.T
     there = problem.forward - flow > ignored
     back = problem.backward + flow > ignored
     excess = problem.source - problem.sink - problem.outflow(flow)
-    roots = np.flatnonzero((excess > ignored) & problem.free | problem.source_seeds)
-    rows = np.concatenate([tails[there], heads[back], np.full(len(roots), n)])
-    columns = np.concatenate([heads[there], tails[back], roots])
-    arcs = sparse.csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (n + 1, n + 1))
-    reached = np.zeros(n + 1, dtype=bool)
-    reached[breadth_first_order(arcs, n, return_predecessors=False)] = True
-    return problem.side(reached[:n])
+    roots = (excess > ignored) & problem.free | problem.source_seeds
+    return problem.side(reachable(problem.graph.edges, there, back, roots))
 
 
 def _by_arc(

@@ -129,11 +129,10 @@ def min_cut(
 def cut_of(problem: CutProblem, options: dict[str, Any]) -> Cut:
     """Return a minimum cut of a problem."""
     result = solve_levels(problem, {"tol": START, **options})
-    limit = options.get("time_limit")
-    seconds = math.inf
-    if limit is not None:
-        seconds = max(float(limit) - result.setup_time - result.solve_time, 0.0)
-    return certified_cut(problem, 0.0, result, options.get("tol", 0.0), seconds)
+    levels = LevelSets(problem, result.u)
+    side = levels.side(levels.best(0.0))
+    seconds = time_left(result, options)
+    return certified_cut(problem, side, result, options.get("tol", 0.0), seconds)
 
 
 def solve_levels(problem: CutProblem, options: dict[str, Any]) -> Result:
@@ -141,21 +140,30 @@ def solve_levels(problem: CutProblem, options: dict[str, Any]) -> Result:
     return solve(Problem(problem.graph, SquaredLoss(problem.signal())), **options)
 
 
-def certified_cut(
-    problem: CutProblem, level: float, result: Result, tolerance: float, seconds: float
-) -> Cut:
-    """Return the cheapest of the level sets of u, as a rule that of `level`, or a cheaper cut.
+def time_left(result: Result, options: dict[str, Any]) -> float:
+    """Return how many seconds a time limit leaves after the solver."""
+    limit = options.get("time_limit")
+    if limit is None:
+        return math.inf
+    return max(float(limit) - result.setup_time - result.solve_time, 0.0)
 
-    The problem is that of the level: its terminal capacities are shifted by it.
-    """
-    levels, p = LevelSets(problem, result.u), result.p
-    side = levels.side(levels.best(level))
+
+def is_finished(result: Result) -> bool:
+    """Whether the solver was not ended early, so that flows may go on from its answer."""
+    return result.status in ("optimal", "stalled")
+
+
+def certified_cut(
+    problem: CutProblem, side: Mask, result: Result, tolerance: float, seconds: float
+) -> Cut:
+    """Return a cut that is as good as the given one or better, with what is proved about it."""
+    p = result.p
     value = problem.value(side)
     fraction = problem.fraction() if problem.is_whole else 0
     bound = max(problem.bound(problem.flow(p, fraction), fraction), problem.constant)
     flow = problem.flow(p)
     share = 0 if problem.is_whole else max(tolerance, REAL_GAP)
-    if value - bound > share * value and result.status in ("optimal", "stalled"):
+    if value - bound > share * value and is_finished(result):
         watch = _core.Watch(seconds)
         with _interrupting(watch):
             side, flow = tighten(problem, side, flow, watch)
