@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import pytest
 
-from graphtv import DataTerm, Problem, SquaredLoss, grid_graph
+from graphtv import DataTerm, Problem, SquaredLoss, grid_graph, solve
 from instances import OwnSquaredLoss
 from term_values import prox
 
@@ -28,6 +28,46 @@ def test_a_users_own_term(shape):
         np.testing.assert_allclose(
             prox(mine.term, flat, steps), prox(expected.term, flat, steps), rtol=1e-14
         )
+
+
+def test_the_step_has_the_shape_of_v():
+    """The contract of docs/how-to/write-a-data-term.md, whatever the solver's steps are."""
+
+    class Strict(OwnSquaredLoss):
+        def prox(self, v, step):
+            assert isinstance(step, np.ndarray)
+            assert step.shape == v.shape == self.signal.shape
+            assert step.dtype == np.float64
+            assert not step.flags.writeable
+            assert (step > 0.0).all()
+            u = np.empty_like(v)
+            for index in np.ndindex(v.shape):  # entry by entry, as the page's formula has it
+                u[index] = (v[index] + step[index] * self.signal[index]) / (1.0 + step[index])
+            np.testing.assert_allclose(SquaredLoss(self.signal).prox(v, step), u)
+            return u
+
+    rng = np.random.default_rng(0)
+    for shape in ((6,), (6, 3)):
+        term = Strict(rng.normal(size=shape))
+        problem = Problem(grid_graph((2, 3), 0.4), term)
+        best = solve(Problem(problem.graph, SquaredLoss(term.signal)), tol=1e-10)
+        for preconditioner in ("none", "diagonal", "chains", "auto"):
+            result = solve(problem, preconditioner=preconditioner, tol=1e-8)
+            assert result.status == "optimal"
+            np.testing.assert_allclose(result.u, best.u, atol=1e-4)
+        assert solve(problem, max_iterations=0).status == "iteration_limit"
+
+
+def test_the_step_of_our_terms_is_per_vertex():
+    loss = SquaredLoss(np.ones((2, 3)))
+    v, steps = np.zeros((2, 3)), np.array([1.0, 3.0])
+    expected = np.repeat([[0.5], [0.75]], 3, axis=1)
+    np.testing.assert_array_equal(loss.prox(v, steps), expected)
+    np.testing.assert_array_equal(loss.prox(v, np.repeat(steps[:, None], 3, axis=1)), expected)
+    with pytest.raises(ValueError, match=r"^step must be the same in all channels .* \(0, 1\)"):
+        loss.prox(v, [[1.0, 2.0, 1.0], [1.0, 1.0, 1.0]])
+    with pytest.raises(ValueError, match=r"^step must .* have shape \(2,\) or \(2, 3\)"):
+        loss.prox(v, np.ones((2, 1)))
 
 
 def test_a_users_formula_may_take_powers_of_the_step():

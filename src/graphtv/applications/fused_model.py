@@ -237,8 +237,8 @@ def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> Loss:
 def _as_signal(signal: Any, *, is_label: bool) -> Floats:
     """Return the signal, NaN where there is no data.
 
-    Labels 0 and 1 become -1 and 1. With 0 for none, there would be labels of one kind only, for
-    which no problem has a solution; so this is never what is meant.
+    Labels 0 and 1 become -1 and 1: 0 means none only beside -1. Otherwise all labels would be of
+    one kind, and without sparsity such a problem has no solution.
     """
     values, known = as_observations(signs_of_booleans(signal) if is_label else signal, "signal")
     given = values if known is None else values[known]

@@ -17,8 +17,6 @@ of G_i, so the range follows without a look at the graph, and labels of one kind
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from graphtv import _core
@@ -59,11 +57,9 @@ class SparseLoss:
         r = np.clip(s - np.clip(s, *self._slopes), -self.sparsity, self.sparsity)
         return self._term.conjugate(self._extended(s - r))
 
-    def prox(self, v: Floats, step: Any) -> Floats:
+    def prox(self, v: Floats, step: Floats) -> Floats:
         """Return the minimiser of H(u) + Σ_i ‖u_i - v_i‖²/(2 step_i)."""
-        steps = np.ravel(step)
-        if steps.size > 1:
-            steps = np.append(steps, 1.0)
+        steps = np.append(step.reshape(len(step), -1)[:, 0], 1.0)
         tilt = step * self.sparsity
         above, below = self._prox(v - tilt, steps), self._prox(v + tilt, steps)
         return np.maximum(above, 0.0) + np.minimum(below, 0.0)

@@ -12,7 +12,6 @@ from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate, certify
 from graphtv.solver.engine import rounded
 from graphtv.terms import EntropicSimplex
-from graphtv.terms._arrays import to_core
 
 SAMPLE = 1 << 12
 """Vertices that are asked for the constant."""
@@ -73,7 +72,9 @@ class Idle:
         problem, u = self._problem, _constants(self._problem)
         if u is not None and math.isfinite(problem.term.value(u)):
             return u
-        return to_core(problem.data.prox(np.zeros(problem.shape), 1.0))
+        u = np.empty(math.prod(problem.shape))
+        problem.term.prox(np.zeros(u.size), np.ones(1), u)
+        return u
 
     def dual_point(self) -> Floats:
         """Return p = 0."""

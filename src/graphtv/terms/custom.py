@@ -9,7 +9,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, as_count, as_floats, as_real
-from graphtv.terms._arrays import from_core, to_core
+from graphtv.terms._arrays import from_core, spread, to_core
 
 __all__ = ["DataTerm"]
 
@@ -65,10 +65,11 @@ class DataTerm(Protocol):
         """Return G*(s) = sup_u ⟨s, u⟩ - G(u)."""
         ...
 
-    def prox(self, v: Floats, step: Any) -> Floats:
+    def prox(self, v: Floats, step: Floats) -> Floats:
         """Return the minimiser of G(u) + Σ_i ‖u_i - v_i‖²/(2 step_i).
 
-        `step` is a positive number, or an array of them that broadcasts with v.
+        `step` is a read-only array of positive numbers, of the shape of v. All channels of a vertex
+        have the same step.
         """
         ...
 
@@ -86,10 +87,7 @@ class _Adapter:
         return _as_objective(self._data.conjugate(from_core(s, self._shape)), "conjugate")
 
     def prox(self, v: Floats, steps: Floats) -> Floats:
-        steps = np.minimum(steps, LONGEST_STEP)
-        step: Any = steps.reshape(-1, *(1 for _ in self._shape[1:]))
-        if steps.size == 1:
-            step = float(steps[0])
+        step = spread(np.minimum(steps, LONGEST_STEP), self._shape)
         u = as_floats(self._data.prox(from_core(v, self._shape), step), "data.prox(v, step)")
         if u.shape != self._shape:
             raise ValueError(f"data.prox(v, step) must have shape {self._shape}, got {u.shape}")

@@ -76,17 +76,28 @@ class _CoreTerm:
     def prox(self, v: Any, step: Any) -> Floats:
         """Return the minimiser of G(u) + Σ_i ‖u_i - v_i‖²/(2 step_i).
 
-        `step` is one positive number, or one per vertex.
+        `step` is one positive number, one per vertex, or an array of the shape of v with the same
+        step in all channels of a vertex.
         """
         given = self._entries(v, "v")
         steps = as_floats(step, "step")
-        if steps.shape not in ((), self._shape[:1]):
+        if steps.shape not in ((), self._shape[:1], self._shape):
+            forms = " or ".join(str(form) for form in dict.fromkeys((self._shape[:1], self._shape)))
             raise ValueError(
-                f"step must be a number or have shape {self._shape[:1]}, got shape {steps.shape}"
+                f"step must be a number or have shape {forms}, got shape {steps.shape}"
             )
         if not (steps > 0).all():
             where = first_index(~(steps > 0))
             raise ValueError(f"step must be above 0, got {steps[where]} at {describe(where)}")
+        if steps.ndim == 2:
+            differs = steps != steps[:, :1]
+            if differs.any():
+                where = first_index(differs)
+                raise ValueError(
+                    "step must be the same in all channels of a vertex,"
+                    f" got {steps[where]} at {describe(where)} and {steps[where[0], 0]} before"
+                )
+            steps = np.ascontiguousarray(steps[:, 0])
         out = np.empty(given.size)
         self._core_term.prox(to_core(given), steps.reshape(-1), out)
         return from_core(out, self._shape)
