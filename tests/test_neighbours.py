@@ -34,8 +34,8 @@ def test_by_definition(n, dimension, seed, data):
     near = d <= np.maximum(kth[:, None], kth[None])  # i is near j, or j is near i
     assert_array_equal(graph.edges, np.argwhere(np.triu(near, 1)))
     i, j = graph.edges.T
-    weights = np.exp(-((d[i, j] / np.median(kth)) ** 2))
-    assert_allclose(graph.weights, np.maximum(weights, TINY), rtol=1e-10)
+    weights = np.exp(-((d[i, j] / np.maximum(kth[i], kth[j])) ** 2))
+    assert_allclose(graph.weights, weights, rtol=1e-10)
 
 
 @given(
@@ -61,9 +61,24 @@ def test_coinciding_points(points, data):
 def test_default_bandwidth_among_doubles():
     doubles = np.zeros((10, 1))
     assert_array_equal(knn_graph(doubles, 2).weights, 1)
-    points = np.append(doubles, [[3.0]], axis=0)  # the median of the distances is 0, the mean 3/11
+    points = np.append(doubles, [[3.0]], axis=0)
     weights = knn_graph(points, 1).weights
-    assert weights.min() == pytest.approx(math.exp(-(11**2)))
+    assert weights.min() == pytest.approx(math.exp(-1))
+
+
+@given(
+    hnp.arrays(
+        float,
+        st.tuples(st.integers(2, 40), st.integers(1, 3)),
+        elements=st.floats(-1e300, 1e300) | st.integers(-2, 2).map(float),
+    ),
+    st.data(),
+)
+def test_default_weights_are_of_one_order_of_magnitude(points, data):
+    """No density, however uneven, makes an edge so light that it decides alone."""
+    graph = knn_graph(points, data.draw(st.integers(1, len(points) - 1)))
+    assert graph.weights.max() <= 1
+    assert graph.weights.min() >= math.exp(-1) * (1 - 1e-15)
 
 
 def test_bandwidth():

@@ -26,7 +26,7 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
     """Join each point to its nearest neighbours.
 
     Two points are joined if either is among the `n_neighbors` nearest of the other. Their edge has
-    the weight exp(-d² / bandwidth²), where d is their Euclidean distance.
+    the weight exp(-d² / h²), where d is their Euclidean distance and h the bandwidth.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
     n_neighbors : int
         Number of neighbours of a point, below n.
     bandwidth : float, optional
-        Length of the kernel. By default the median of the distances to the farthest of the
-        `n_neighbors` neighbours; if that is 0, since most points have so many doubles, their mean.
-        ``math.inf`` gives unit weights.
+        One length h for all edges; ``math.inf`` gives unit weights. By default h follows the
+        density of the points: h = max(σ_i, σ_j), where σ_i is the distance of point i to the
+        farthest of its neighbours.
 
     Returns
     -------
@@ -46,6 +46,17 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
         Its edges are (i, j) with i < j in lexicographic order. Every edge of the neighbourhood
         graph is there: a weight that would be zero in floating point is raised to the smallest
         normal number, so that a small bandwidth does not disconnect the graph.
+
+    Notes
+    -----
+    One length cannot serve a dense and a sparse region at once: with the median distance, weights
+    in the tails of a normal distribution fall below 1e-25. The default is a local scale, as in
+    self-tuning spectral clustering [1]_. The larger of the two scales, and not their geometric
+    mean √(σ_i σ_j), keeps every weight between exp(-1) and 1.
+
+    References
+    ----------
+    .. [1] L. Zelnik-Manor, P. Perona, "Self-tuning spectral clustering", NIPS 17, 2004.
     """
     positions = as_floats(points, "points")
     if positions.ndim != 2 or positions.shape[1] == 0:
@@ -64,19 +75,20 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
     # In units of a power of two near the largest coordinate, squared distances cannot overflow.
     _, exponent = np.frexp(np.abs(positions).max(initial=0))
     distances, neighbours = _nearest(np.ldexp(positions, -exponent), k)
-    if length is None:
-        farthest = distances[:, -1]
-        candidates = (float(np.median(farthest)), float(farthest.mean()))
-        length = next((candidate for candidate in candidates if candidate > 0), math.inf)
-    else:
-        with np.errstate(over="ignore"):
-            length = max(float(np.ldexp(length, -exponent)), TINY)
     # d(i, j) and d(j, i) are the same float, so it does not matter which of the two is kept.
     low, high = np.sort([np.repeat(np.arange(n), k), neighbours.ravel()], axis=0)
     pairs, kept = np.unique(low * n + high, return_index=True)
+    edges = np.stack(np.divmod(pairs, n), axis=1)
+    between = distances.ravel()[kept]
+    if length is None:
+        scales = distances[:, -1][edges].max(axis=1)
+        relative = np.divide(between, scales, out=np.zeros_like(between), where=scales > 0)
+    else:
+        with np.errstate(over="ignore"):
+            relative = between / max(float(np.ldexp(length, -exponent)), TINY)
     with np.errstate(over="ignore"):
-        weights = np.exp(-np.square(distances.ravel()[kept] / length))
-    return Graph(n, np.stack(np.divmod(pairs, n), axis=1), np.maximum(weights, TINY))
+        weights = np.exp(-np.square(relative))
+    return Graph(n, edges, np.maximum(weights, TINY))
 
 
 def _as_bandwidth(bandwidth: Any) -> float | None:

@@ -15,7 +15,18 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
-from graphtv import FusedLasso, Graph, datasets, fused_lasso, grid_graph, knn_graph  # noqa: E402
+from densities import DENSITIES, gaussian, sample, uneven_axes  # noqa: E402
+from graphtv import (  # noqa: E402
+    FusedLasso,
+    Graph,
+    datasets,
+    fused_lasso,
+    fused_lasso_path,
+    grid_graph,
+    knn_graph,
+)
+
+END_OF_PATH = "ignore:FusedLasso.*chooses:UserWarning"
 
 SAMPLE_CV = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -35,6 +46,7 @@ def expected_failed_checks(estimator):
     expected_failed_checks=expected_failed_checks,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings(END_OF_PATH)  # of targets that are noise
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -50,6 +62,64 @@ def error(u, truth):
     return np.sqrt(np.mean((u - truth) ** 2))
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("lam", ["bic", "aic", "gcv", "cv", "cv_1se"])
+def test_default_graph_and_path_on_a_gaussian_density(lam, seed):
+    X, y = sample(gaussian, 2000 if lam == "bic" else 500, seed)
+    model = FusedLasso(lam).fit(X, y)
+    assert model.score(X, y) > 0.8
+    assert model.result_.status == "optimal"
+
+
+@pytest.mark.parametrize("density", DENSITIES, ids=lambda density: density.__name__)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_default_graph_and_path_on_any_density(density, seed):
+    X, y = sample(density, 1200, seed)
+    new, target = sample(density, 1200, seed, noise=0.0)
+    model = FusedLasso().fit(X, y)
+    assert model.score(X, y) > 0.8
+    assert model.score(new, target) > 0.8
+
+
+def test_features_of_different_units():
+    X, y = sample(uneven_axes, 1200, 0)
+    model = FusedLasso().fit(X, y)
+    assert model.feature_scales_[1] / model.feature_scales_[0] == 1024
+    same = FusedLasso(standardize=True).fit(X, y)
+    assert (same.predict(X[::-1]) == model.predict(X[::-1])).all()
+    with pytest.warns(UserWarning, match="bic chooses λ_max = .*: the fit is constant"):
+        raw = FusedLasso(standardize=False).fit(X, y)
+    assert (raw.feature_scales_ == 1).all()
+    # A bandwidth has the unit of X.
+    assert (FusedLasso(0.1, bandwidth=1.0).fit(X, y).feature_scales_ == 1).all()
+    # The unit of a feature does not matter, up to the rounding to powers of two.
+    for scales in ([2.0**40, 2.0**-300], [1e-300, 1e300], [0.0, 1.0]):
+        scaled = FusedLasso(standardize=True).fit(X[:, [0]] * scales, y)
+        assert scaled.score(X[:, [0]] * scales, y) > 0.8
+    with pytest.raises(ValueError, match="standardize must be True, False or 'auto', got 'yes'"):
+        FusedLasso(standardize="yes").fit(X, y)
+
+
+def test_warns_where_the_best_weight_is_at_an_end_of_the_path():
+    X, y, _ = steps_in_the_plane()
+    noise = np.random.default_rng(0).normal(size=len(y))
+    with pytest.warns(UserWarning, match="FusedLasso: bic chooses λ_max = .*constant"):
+        FusedLasso().fit(X, noise)
+    graph = knn_graph(X)
+    assert fused_lasso_path(graph, y).end_of_path() is None
+    least = fused_lasso_path(graph, y, [1.0, 2.0, 4.0]).end_of_path()
+    assert least == "bic chooses the smallest λ of the path, 1: the best may be smaller"
+    largest = fused_lasso_path(graph, y, [1e-3, 2e-3, 4e-3]).end_of_path()
+    assert largest == "bic chooses the largest λ of the path, 0.004: the best may be larger"
+    assert fused_lasso_path(graph, y, [1e-3]).end_of_path() is None
+    assert fused_lasso_path(graph, np.ones(len(y))).end_of_path() is None
+    # Two components, each of one value: λ_max is best, and nothing is wrong.
+    apart = np.repeat([0.0, 5.0], 200)
+    both = fused_lasso_path(knn_graph(X + 1000 * apart[:, None]), apart + 0.1 * noise)
+    assert (both.best_index(), both.end_of_path()) == (0, None)
+
+
+@pytest.mark.filterwarnings(END_OF_PATH)
 @pytest.mark.parametrize("lam", ["bic", "aic", "gcv", "cv", "cv_1se"])
 def test_recovers_steps_with_a_certificate(lam):
     X, y, truth = steps_in_the_plane()
@@ -137,6 +207,7 @@ def test_several_outputs_and_losses():
     assert error(robust.fitted_, FusedLasso(0.3, loss="absolute").fit(X, y).fitted_) < 0.05
 
 
+@pytest.mark.filterwarnings(END_OF_PATH)
 def test_folds_as_scikit_learn_has_them():
     X, y, _ = steps_in_the_plane(60)
     folds = np.arange(60) % 3
@@ -148,6 +219,7 @@ def test_folds_as_scikit_learn_has_them():
         FusedLasso("cv", cv=splitter + splitter[:1]).fit(X, y)
 
 
+@pytest.mark.filterwarnings(END_OF_PATH)
 def test_verbose_prints_a_line_per_weight(capsys):
     X, y, _ = steps_in_the_plane(60)
     FusedLasso("cv", n_lambdas=5, cv=3, verbose=True).fit(X, y)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+from fractions import Fraction
 from pathlib import Path
 
 import networkx
@@ -79,6 +80,29 @@ def test_lambda_max_against_all_cuts():
         expected = np.max(np.abs(sets @ r) / cut)
         model = FusedModel.of(graph, f, None, "squared", 1.0, 0.0)
         assert lambda_max(model) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.integers(0, 10_000), st.integers(0, 60))
+@settings(max_examples=50)
+def test_lambda_max_where_weights_differ_by_orders_of_magnitude(seed, orders):
+    """On a tree the sets that matter are the two sides of an edge; with large weights elsewhere."""
+    rng = np.random.default_rng(seed)
+    weights = 10.0 ** -rng.uniform(0, orders, 2 * N - 2)
+    trees = [gallery.random_tree(N, seed + k).edges + k * N for k in (0, 1)]
+    graph = Graph(2 * N, np.concatenate(trees), weights)
+    f = rng.integers(-9, 9, 2 * N).astype(float)
+    expected = []
+    for k in (0, 1):
+        tree = gallery.random_tree(N, seed + k).to_networkx()
+        part = f[k * N : (k + 1) * N]
+        for e, edge in enumerate(list(map(tuple, trees[k] - k * N))):
+            tree.remove_edge(*edge)
+            side = list(networkx.node_connected_component(tree, edge[0]))
+            excess = Fraction(int(part[side].sum())) - Fraction(int(part.sum()) * len(side), N)
+            expected.append(abs(excess) / Fraction(weights[k * (N - 1) + e]))
+            tree.add_edge(*edge)
+    model = FusedModel.of(graph, f, None, "squared", 1.0, 0.0)
+    assert lambda_max(model) == pytest.approx(float(max(expected)), rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -263,6 +287,34 @@ def test_medians_nearest_to_the_mean(seed):
     best = u[near][cost <= cost.min() + 1e-9]
     mean = u[near] @ omega / omega.sum()
     assert settled[i] == pytest.approx(np.clip(mean, best.min(), best.max()))
+
+
+@given(
+    st.integers(1, 30),
+    st.integers(0, 1000),
+    st.sampled_from([0, 10, 100, 300]),
+    st.sampled_from([None, 1.0, 1e-30]),
+)
+@settings(max_examples=60)
+def test_medians_where_weights_differ_by_orders_of_magnitude(n, seed, orders, tie):
+    """A free vertex takes a value between its neighbours', of least cost, whatever others weigh."""
+    rng = np.random.default_rng(seed)
+    edges = np.argwhere(np.triu(rng.random((n, n)) < 0.4, 1))
+    weights = (
+        10.0 ** -rng.uniform(0, orders, len(edges)) if tie is None else np.full(len(edges), tie)
+    )
+    graph = Graph(n, edges, weights)
+    u = rng.integers(0, 5, n).astype(float)
+    for i in range(n):
+        settled = Medians(graph, np.arange(n) == i).settle(u)[i]
+        row = graph.to_sparse()[[i]]
+        if row.nnz == 0:
+            assert settled == u[i]
+            continue
+        terms = [(Fraction(w), Fraction(v)) for w, v in zip(row.data, u[row.indices], strict=True)]
+        costs = [sum(w * abs(v - x) for w, v in terms) for _, x in terms]
+        here = sum(w * abs(v - Fraction(settled)) for w, v in terms)
+        assert here <= min(costs) * (1 + Fraction(1, 10**9))
 
 
 @pytest.mark.parametrize("sparsity", [0.0, 0.05])

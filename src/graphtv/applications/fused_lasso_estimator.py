@@ -8,6 +8,7 @@ new points take the value of the nearest training point.
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -34,6 +35,7 @@ from graphtv._validate import (
 )
 from graphtv.applications._graph import to_graph
 from graphtv.applications.degrees_of_freedom import fused_components
+from graphtv.applications.feature_scales import chosen_scales, feature_spreads
 from graphtv.applications.fused_lasso_path import (
     CRITERIA,
     FusedLassoPath,
@@ -68,6 +70,12 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Neighbours of a sample in the graph that is made of X (fewer where there are not as many).
     bandwidth : float, default=None
         Length of the kernel that weighs the edges (see `knn_graph`); ``math.inf`` for weights 1.
+        By default it follows the density of the samples.
+    standardize : bool or 'auto', default='auto'
+        Whether each feature is divided by its spread (`feature_scales_`) before neighbours are
+        searched. ``auto`` does so if neighbours then predict y clearly better, as with features of
+        different units; it does not where a `bandwidth` is given, which has the unit of X. Set it
+        to False for places on a map.
     sparsity : float or array_like, default=0.0
         μ ≥ 0: pulls values to 0. With a `graph` also one number per vertex.
     loss : {'squared', 'absolute', 'huber', 'logistic', 'poisson'}, default='squared'
@@ -112,8 +120,17 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The graph.
     vertices_ : ndarray of int, shape (n_samples,)
         The vertex of every sample.
+    feature_scales_ : ndarray, shape (n_features,)
+        What the features were divided by: the interquartile range, rounded to a power of two, or 1.
+        Only where the graph is made of X.
     n_features_in_ : int
         Number of features seen by `fit`.
+
+    Warns
+    -----
+    UserWarning
+        If the criterion chooses a λ at an end of the path (see `FusedLassoPath.end_of_path`). The
+        fit is then constant, or the best λ may lie beyond the path.
 
     Notes
     -----
@@ -144,6 +161,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         graph: Any = None,
         n_neighbors: int = 10,
         bandwidth: float | None = None,
+        standardize: bool | str = "auto",
         sparsity: Any = 0.0,
         loss: str = "squared",
         delta: float = 1.0,
@@ -159,6 +177,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.graph = graph
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
+        self.standardize = standardize
         self.sparsity = sparsity
         self.loss = loss
         self.delta = delta
@@ -241,6 +260,8 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self._places is None:
             raise ValueError("X must have been given to fit for predictions, got None there")
         queries = validate_data(self, X, reset=False, dtype=np.float64)
+        if self.graph is None:
+            queries = queries / self.feature_scales_
         return np.asarray(self.result_.u[_nearest(self._places, queries)])
 
     def __sklearn_tags__(self) -> Any:
@@ -267,6 +288,8 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             data, c = np.stack(means, axis=1).reshape(-1, *y.shape[1:]), total
         n = len(self._places)
         k = min(as_count(self.n_neighbors, "n_neighbors", minimum=1), n - 1)
+        self.feature_scales_ = self._scales(self._places, data, c, k)
+        self._places = self._places / self.feature_scales_
         self.graph_ = (
             knn_graph(self._places, k, self.bandwidth) if k else Graph(n, np.empty((0, 2), int))
         )
@@ -274,7 +297,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.vertices_[there] = vertex
         absent = np.flatnonzero(weights == 0.0)
         if len(absent):
-            self.vertices_[absent] = _nearest(self._places, places[absent])
+            self.vertices_[absent] = _nearest(self._places, places[absent] / self.feature_scales_)
         folds = self._folds(places, y)
         if isinstance(folds, np.ndarray):
             low, high = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
@@ -282,6 +305,14 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             np.maximum.at(high, vertex, folds[there])
             folds = np.where(low == high, high, -1)
         self._fit(data, c, folds)
+
+    def _scales(self, places: Floats, data: Floats, weights: Floats, k: int) -> Floats:
+        """Return what to divide the features by."""
+        if isinstance(self.standardize, bool | np.bool_) and self.standardize:
+            return feature_spreads(places)
+        if self.standardize == "auto" and self.bandwidth is None and k:
+            return chosen_scales(places, data, weights, k)
+        return np.ones(places.shape[1])
 
     def _folds(self, places: Floats | None, y: Floats) -> Any:
         """Return the number of folds, or the fold of every sample."""
@@ -330,9 +361,13 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.df_ = int(path.df[best])
         if chosen:
             self.path_ = path
+            if (what := path.end_of_path(str(self.lam))) is not None:
+                warnings.warn(f"FusedLasso: {what}", UserWarning, stacklevel=4)
 
     def _check_lam(self) -> None:
         as_choice(self.loss, "loss", LOSSES)
+        if not isinstance(self.standardize, bool | np.bool_) and self.standardize != "auto":
+            raise ValueError(f"standardize must be True, False or 'auto', got {self.standardize!r}")
         if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
             raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
         if isinstance(self.lam, str):

@@ -28,7 +28,7 @@ from graphtv.applications.degrees_of_freedom import (
 )
 from graphtv.applications.fused_lasso import n_vertices_of
 from graphtv.applications.fused_model import FusedModel
-from graphtv.applications.lambda_max import lambda_max
+from graphtv.applications.lambda_max import lambda_max, lambda_min
 from graphtv.result import Result
 
 __all__ = ["FusedLassoPath", "fused_lasso_path"]
@@ -37,6 +37,9 @@ CRITERIA = ("aic", "bic", "gcv", "cv", "cv_1se")
 
 USUAL_TOLERANCE = 1e-6
 """Of paths whose solutions flows do not lead to."""
+
+USUAL_RATIO = 1e-3
+"""The least λ of a path over the largest, as a rule."""
 
 SHOWN_ROWS = 12
 """Rows of the table that a path prints."""
@@ -137,6 +140,33 @@ class FusedLassoPath:
         """Return the λ that a criterion chooses (see `best_index`)."""
         return float(self.lambdas[self.best_index(criterion)])
 
+    def end_of_path(self, criterion: str = "bic") -> str | None:
+        """Return a sentence if a criterion chooses a λ at an end of the path, None otherwise.
+
+        The best λ may then lie beyond. Nothing lies beyond λ_max, where every connected component
+        of the graph is one piece; there the sentence says that the fit is constant, if it is.
+        """
+        index, last = self.best_index(criterion), len(self) - 1
+        if last == 0 or self.lambda_max == 0.0:
+            return None
+        if index == last:
+            return (
+                f"{criterion} chooses the smallest λ of the path, {self.lambdas[last]:.4g}:"
+                " the best may be smaller"
+            )
+        n_channels = 1 if self.results[0].u.ndim == 1 else self.results[0].u.shape[1]
+        if index == 0 and self.lambda_max is None:
+            return (
+                f"{criterion} chooses the largest λ of the path, {self.lambdas[0]:.4g}:"
+                " the best may be larger"
+            )
+        if index == 0 and self.df[0] <= n_channels:
+            return (
+                f"{criterion} chooses λ_max = {self.lambdas[0]:.4g}: the fit is constant, since the"
+                " edges of the graph do not follow the data (check the features and their scales)"
+            )
+        return None
+
     def _cv(self) -> Floats:
         if self.cv_errors is None:
             raise ValueError(
@@ -174,7 +204,7 @@ def fused_lasso_path(
     lambdas: Any = None,
     n_lambdas: int = 50,
     *,
-    ratio: float = 1e-3,
+    ratio: float | None = None,
     vertex_weights: Any = None,
     sparsity: Any = 0.0,
     loss: str = "squared",
@@ -197,7 +227,10 @@ def fused_lasso_path(
     n_lambdas : int, optional
         How many λ, where they are not given.
     ratio : float, optional
-        The least λ over the largest, where they are not given.
+        The least λ over the largest, where they are not given. By default 1e-3, or less: the path
+        goes on until noise is hardly fused, 0.25 d / D with the median d of the differences along
+        the edges and the median degree D. A light bridge between heavy parts of a graph makes λ_max
+        large, and says nothing about the λ inside the parts.
     noise_variance : float, optional
         The variance of the noise of an observation of weight 1, for AIC, BIC and GCV with the
         squared, absolute and Huber loss. By default it is estimated from the median of the
@@ -262,9 +295,9 @@ def fused_lasso_path(
         raise ValueError("warm_start must not be given: a path makes its own")
     given = None if lambdas is None else as_lambdas(lambdas)
     count = as_count(n_lambdas, "n_lambdas", minimum=1)
-    least = as_real(ratio, "ratio", minimum=0.0, strict=True)
-    if least >= 1.0:
-        raise ValueError(f"ratio must be below 1, got {least}")
+    part = None if ratio is None else as_real(ratio, "ratio", minimum=0.0, strict=True)
+    if part is not None and part >= 1.0:
+        raise ValueError(f"ratio must be below 1, got {part}")
     folds = None
     if cv is not None:
         from graphtv.applications.cross_validation import as_folds, cross_validate
@@ -275,7 +308,9 @@ def fused_lasso_path(
     largest = None
     if given is None:
         largest = lambda_max(model, **_shared(options))
-        given = np.geomspace(1.0, least, count) * (largest or 1.0)
+        if part is None and largest > 0.0:
+            part = min(USUAL_RATIO, lambda_min(model) / largest)
+        given = np.geomspace(1.0, part or USUAL_RATIO, count) * (largest or 1.0)
         if chatty:
             print(f"λ_max = {largest:.6g}", flush=True)
     results = []

@@ -13,6 +13,7 @@ finds v = 0.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
 from graphtv.terms import AbsoluteLoss, SquaredLoss
+
+ROUNDING = 1e-13
+"""Sums below this part of the sum of their absolute terms are rounding."""
+
+NOISE_PART = 0.25
+"""Least λ of a path, over that which moves a typical vertex by a typical difference."""
 
 MAX_STEPS = 50
 """Steps of Newton's method; it needs few."""
@@ -57,7 +64,30 @@ def lambda_max(model: FusedModel, **options: Any) -> float:
         residual = _centred(r, component)
         if graph.n_edges and np.abs(residual).max() > NEGLIGIBLE * largest:
             found = max(found, _largest_ratio(graph, residual / largest, component, options))
+    if not math.isfinite(found * largest):
+        raise ValueError(
+            "graph must have weights within fewer orders of magnitude: the least is"
+            f" {graph.weights.min():.3g}, and the λ at which all is fused overflows"
+        )
     return found * largest
+
+
+def lambda_min(model: FusedModel) -> float:
+    """Return a λ at which noise is hardly fused: a quarter of what moves a typical vertex.
+
+    At λ the slope of the loss at a vertex changes by at most λ times its degree. The noise of the
+    slopes is their typical difference between neighbours.
+    """
+    graph = model.graph
+    slopes = model.slopes(model.constants()).reshape(graph.n_vertices, -1)
+    there = model.observed.reshape(graph.n_vertices, -1)
+    tail, head = graph.edges.T
+    differences = np.abs(slopes[tail] - slopes[head])[there[tail] & there[head]]
+    if not differences.any():
+        return math.inf
+    degrees = np.bincount(graph.edges.ravel(), np.repeat(graph.weights, 2))
+    typical = float(np.median(differences)) or float(differences.mean())
+    return NOISE_PART * typical / float(np.median(degrees[degrees > 0.0]))
 
 
 def _largest_ratio(graph: Graph, r: Floats, component: Any, options: dict[str, Any]) -> float:
@@ -80,22 +110,48 @@ def _best_level_set(graph: Graph, r: Floats, v: Floats, component: Any) -> float
     """Return the largest |r(S)| / ω(∂S) over the level sets S of v on every component.
 
     Vertices are sorted by component and v, so that level sets are runs that begin with their
-    component. An edge between the positions a < b is cut by the runs that end in a, …, b - 1.
+    component. Runs end between different values; none ends with its component, where ω(∂S) = 0.
     """
     order = np.lexsort((v, component))
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    a, b = np.sort(position[graph.edges], axis=1).T
-    n = len(order)
-    cut = np.cumsum(np.bincount(a, graph.weights, n + 1) - np.bincount(b, graph.weights, n + 1))[
-        :-1
-    ]
-    # Between equal values no level set ends; nor does one where a component ends, and ω(∂S) = 0.
     first, second = order[:-1], order[1:]
-    ends = (component[first] == component[second]) & (v[first] < v[second])
+    inside = component[first] == component[second]
+    changes = ~inside | (v[first] < v[second])
+    level = np.empty_like(order)
+    level[order] = np.concatenate([[0], np.cumsum(changes)])
+    ends = inside[changes]
     if not ends.any():
         return 0.0
-    return float(np.max(np.abs(np.cumsum(r[order])[:-1][ends]) / cut[:-1][ends]))
+    cut = _cuts(level[graph.edges], graph.weights, len(ends) + 1)[:-1]
+    sums = np.cumsum(np.bincount(level, r))[:-1]
+    noise = ROUNDING * np.cumsum(np.bincount(level, np.abs(r)))[:-1]
+    sums = np.where(np.abs(sums) > noise, np.abs(sums), 0.0)
+    return float(np.max(sums[ends] / cut[ends]))
+
+
+def _cuts(ends: Any, weights: Floats, n: int) -> Floats:
+    """Return, for every k < n, the weight of the edges between levels up to k and above k.
+
+    An edge between the levels a < b counts for a, …, b - 1. These ranges are sums of dyadic ones,
+    as in a segment tree. So weights are only added, and a small cut is not lost in the rounding of
+    large ones.
+    """
+    a, b = np.sort(ends, axis=1).T
+    rows = []
+    while True:
+        apart = a < b
+        if not apart.any():
+            break
+        a, b, weights = a[apart], b[apart], weights[apart]
+        odd_a, odd_b = (a & 1).astype(bool), (b & 1).astype(bool)
+        row = np.bincount(a[odd_a], weights[odd_a], n) + np.bincount(
+            b[odd_b] - 1, weights[odd_b], n
+        )
+        rows.append(row)
+        a, b, n = (a + 1) >> 1, b >> 1, (n + 1) >> 1
+    cut = np.zeros(n)
+    for row in reversed(rows):
+        cut = np.repeat(cut, 2)[: len(row)] + row
+    return cut
 
 
 def _centred(r: Floats, component: Any) -> Floats:

@@ -29,7 +29,11 @@ class Medians:
 
     def __init__(self, graph: Graph, free: Any) -> None:
         adjacency = graph.to_sparse()
-        self._sets = [_Stars(adjacency, chosen) for chosen in _independent_sets(adjacency, free)]
+        self._sets = [
+            _Stars(adjacency, alike)
+            for chosen in _independent_sets(adjacency, free)
+            for alike in _of_similar_degree(adjacency, chosen)
+        ]
 
     def settle(self, u: Floats) -> Floats:
         """Return u with every free vertex at the median nearest to the mean of its neighbours."""
@@ -42,31 +46,41 @@ class Medians:
 
 
 class _Stars:
-    """Some vertices with their neighbours: rows of the adjacency matrix."""
+    """Some vertices of similar degree with their neighbours, one row of a table for each vertex.
+
+    Rows are padded with neighbours of weight 0. Sums stay within a row: weights of other vertices,
+    which may be of any magnitude, cannot reach them by rounding.
+    """
 
     def __init__(self, adjacency: Any, centres: Any) -> None:
-        rows = adjacency[centres]
-        lengths = np.diff(rows.indptr)
-        self.centres = centres
-        self._row = np.repeat(np.arange(len(centres)), lengths)
-        self._begin, self._neighbour, self._weight = rows.indptr[:-1], rows.indices, rows.data
-        self._total = np.bincount(self._row, self._weight, len(centres))
+        begin, end = adjacency.indptr[centres], adjacency.indptr[centres + 1]
+        places = begin[:, None] + np.arange((end - begin).max())
+        self._is_there = places < end[:, None]
+        places = np.where(self._is_there, places, begin[:, None])
+        weights = np.where(self._is_there, adjacency.data[places], 0.0)
+        self.centres, self._neighbour = centres, adjacency.indices[places]
+        self._weight = weights / weights.max(axis=1, keepdims=True)
 
     def medians(self, u: Floats) -> Floats:
         """Return the median nearest to the mean, for every centre."""
         values = u[self._neighbour]
-        mean = np.bincount(self._row, self._weight * values, len(self.centres)) / self._total
-        order = np.lexsort((values, self._row))
-        sums = np.cumsum(self._weight[order])
-        before = np.concatenate([[0.0], sums])[self._begin]
-        share = (sums - before[self._row]) / self._total[self._row]
-        values = values[order]
+        mean = (self._weight * values).sum(axis=1) / self._weight.sum(axis=1)
+        order = np.argsort(np.where(self._is_there, values, np.inf), axis=1, kind="stable")
+        values = np.take_along_axis(values, order, axis=1)
+        share = np.cumsum(np.take_along_axis(self._weight, order, axis=1), axis=1)
+        share /= share[:, -1:]
         # Shares increase to 1 along each row: the first to reach, and to pass, one half.
         lower, upper = (
-            values[self._begin + np.bincount(self._row[low], minlength=len(self.centres))]
-            for low in (share < 0.5 - ROUNDING, share < 0.5 + ROUNDING)
+            np.take_along_axis(values, np.argmax(share >= half, axis=1)[:, None], axis=1)[:, 0]
+            for half in (0.5 - ROUNDING, 0.5 + ROUNDING)
         )
-        return np.clip(mean, lower, upper)
+        return np.asarray(np.clip(mean, lower, upper))
+
+
+def _of_similar_degree(adjacency: Any, centres: Any) -> list[Any]:
+    """Divide vertices into classes whose degrees differ by a factor below two."""
+    _, size = np.frexp(np.diff(adjacency.indptr)[centres])
+    return [centres[size == s] for s in np.unique(size)]
 
 
 def _independent_sets(adjacency: Any, free: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -158,6 +159,8 @@ def _solve(
     criterion = "bic" if lam == "auto" else lam
     folds = arguments.folds if criterion.startswith("cv") else None
     path = fused_lasso_path(graph, signal.values, cv=folds, **model, **options)
+    if (what := path.end_of_path(criterion)) is not None:
+        print(f"graphtv fuse: {what}", file=sys.stderr)
     return path.best(criterion), path.best_lambda(criterion)
 
 
