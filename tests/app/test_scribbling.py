@@ -97,6 +97,28 @@ async def test_what_is_downloaded_is_what_the_command_line_reads(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("half \ud83d", "half ?"),
+        ("\udc00", "?"),
+        ("two\nlines", "two lines"),
+        ("nul\0 \u2028", "nul   "),
+        ("whole 😀", "whole 😀"),
+    ],
+)
+@asynchronous
+async def test_every_name_can_be_downloaded(name, shown):
+    async with one_tab() as tab:
+        await tab.upload(encoded(halves()))
+        await tab.say("classes", names=["first", name])
+        await paint_halves(tab)
+        for file in ("labels", "scribbles"):
+            status, data = await tab.download(file)
+            assert status == 200
+            assert decoded(data).text["Classes"] == f"1 first\n2 {shown}"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",

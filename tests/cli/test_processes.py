@@ -1,6 +1,7 @@
 """Commands as processes: pipes, Ctrl-C, completion, and help."""
 
 import io
+import json
 import os
 import shutil
 import signal
@@ -21,6 +22,23 @@ COMMAND = [sys.executable, "-m", "graphtv"]
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_names_of_files_arrive_whole_in_json(encoding):
+    raw = os.fsencode("grün ") + b"\xff.npy"
+    image = np.random.default_rng(0).normal(size=(3, 4))
+    with open(raw, "wb") as file:
+        np.save(file, image)
+    finished = subprocess.run(
+        [*COMMAND, "denoise", raw, b"out " + raw, "--weight", "0.1", "--json"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "1"},
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert os.fsencode(json.loads(finished.stdout)["output"]) == b"out " + raw
 
 
 def test_a_pipe_of_arrays():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,9 @@ from graphtv.preconditioner import NAMES
 PRECONDITIONERS = ("auto", *(name for name in NAMES if name != "auto"))
 
 MOST_POINTS_AT_ONCE = 4096
+
+BREAKS = ("Cc", "Zl", "Zp")
+"""Unicode categories of control characters, line and paragraph separators."""
 
 
 @dataclass(frozen=True)
@@ -160,4 +164,13 @@ def _names(value: Any) -> tuple[str, ...]:
         raise ValueError(f"names must be a list of 2 to {MOST_CLASSES} names.")
     if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME for name in value):
         raise ValueError(f"A name has 1 to {LONGEST_NAME} characters.")
-    return tuple(value)
+    return tuple(map(_printable, value))
+
+
+def _printable(name: str) -> str:
+    """Return a name that fits on a line of a text in UTF-8.
+
+    A browser that cuts a long name may leave half of a character, which no encoding holds.
+    """
+    whole = name.encode("utf-8", "replace").decode("utf-8")
+    return "".join(" " if unicodedata.category(c) in BREAKS else c for c in whole)

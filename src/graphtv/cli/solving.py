@@ -149,7 +149,21 @@ def print_json(arguments: argparse.Namespace, result: Result, facts: dict[str, A
         **facts,
         "options": {k: v for k, v in vars(arguments).items() if k not in ("command", "version")},
     }
-    print(json.dumps(_finite(content), allow_nan=False, ensure_ascii=False))
+    print(json_text(content, sys.stdout.encoding))
+
+
+def json_text(content: dict[str, Any], encoding: str | None = "utf-8") -> str:
+    """Return JSON on a line, with escapes if the encoding lacks one of its characters.
+
+    Names of files may hold bytes that are no characters in any encoding.
+    """
+    finite = _finite(content)
+    text = json.dumps(finite, allow_nan=False, ensure_ascii=False)
+    try:
+        text.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(finite, allow_nan=False)
+    return text
 
 
 def _finite(value: Any) -> Any:
