@@ -76,9 +76,11 @@ class FlowNetwork:
         See `graphtv.min_cut`, of which this is the directed form; the options are those of
         `graphtv.solve`. The source side includes the source, and the flow has an entry per arc.
         """
+        from graphtv.applications._keywords import check_keywords
         from graphtv.applications.cut_problem import CutProblem
         from graphtv.applications.min_cut import cut_of
 
+        check_keywords(self.min_cut, solve_options)
         return cut_of(CutProblem.of_network(self), solve_options)
 
     def cut_path(self, **solve_options: Any) -> CutPath:
@@ -86,9 +88,11 @@ class FlowNetwork:
 
         See `graphtv.cut_path`. The shift concerns every vertex but the terminals.
         """
+        from graphtv.applications._keywords import check_keywords
         from graphtv.applications.cut_path import path_of
         from graphtv.applications.cut_problem import CutProblem
 
+        check_keywords(self.cut_path, solve_options)
         return path_of(CutProblem.of_network(self), solve_options)
 
     def cut_value(self, source_side: Any) -> int | float:

@@ -32,6 +32,7 @@ from graphtv.applications._affinity import (
     row_stochastic,
     vertex_degrees,
 )
+from graphtv.applications._keywords import check_keywords
 from graphtv.components import connected_components
 from graphtv.graph import Graph
 from graphtv.problem import Problem
@@ -303,6 +304,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         as_flag(self.verbose, "verbose")
         if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
             raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
+        check_keywords(solve, self.solve_options or {})
 
     def _check_samples(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Return what X is, checked, and one label per row."""

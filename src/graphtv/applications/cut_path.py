@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphtv import _core
 from graphtv._validate import Floats, as_real
+from graphtv.applications._keywords import check_keywords
 from graphtv.applications.cut_problem import CutProblem, Mask
 from graphtv.applications.exact_levels import ExactLevels, exact_levels
 from graphtv.applications.level_sets import LevelSets
@@ -158,6 +159,7 @@ def cut_path(
     >>> path.cut(3)
     Cut(value 6, minimum, certified; 1 of 3 with the source)
     """
+    check_keywords(cut_path, solve_options)
     problem = CutProblem.of_graph(as_graph(graph), source_capacities, sink_capacities)
     return path_of(problem, solve_options)
 

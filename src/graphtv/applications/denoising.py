@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from graphtv._validate import as_flag, as_real, is_dask
 from graphtv.applications._image import Image, as_image
+from graphtv.applications._keywords import check_keywords
 from graphtv.applications._pixel_graph import pixel_graph
 from graphtv.applications._risk import weight_of_image
 from graphtv.applications.noise import noise_levels
@@ -171,6 +172,7 @@ def denoise_tv(
     >>> smooth.dtype.name, result.status, bool(smooth.std() < 0.02)
     ('float32', 'optimal', True)
     """
+    check_keywords(denoise_tv, solve_options, *(("checkpoint",) if is_dask(image) else ()))
     is_result_wanted = as_flag(return_result, "return_result")
     make_loss = _as_loss(loss)
     if is_dask(image):

@@ -18,6 +18,7 @@ from graphtv._validate import (
     unmasked,
 )
 from graphtv.applications._graph import to_graph
+from graphtv.applications._keywords import check_keywords
 from graphtv.applications.fused_model import FusedModel
 from graphtv.result import Result
 
@@ -107,6 +108,7 @@ def fused_lasso(
     >>> fused_lasso(edges, [0.1, -0.1, 2.0, 1.8], lam=0.2, sparsity=0.5, tol=0).u.round(3)
     array([0. , 0. , 1.2, 1.2])
     """
+    check_keywords(fused_lasso, solve_options, *(("checkpoint",) if is_dask(signal) else ()))
     factor = moderate(as_real(lam, "lam", minimum=0.0, strict=True), "lam")
     if is_dask(signal):
         if loss != "squared" or np.any(sparsity):

@@ -34,6 +34,7 @@ from graphtv._validate import (
     moderate,
 )
 from graphtv.applications._graph import to_graph
+from graphtv.applications._keywords import check_keywords
 from graphtv.applications.degrees_of_freedom import fused_components
 from graphtv.applications.feature_scales import chosen_scales, feature_spreads
 from graphtv.applications.fused_lasso_path import (
@@ -45,6 +46,7 @@ from graphtv.applications.fused_model import LOSSES
 from graphtv.graph import Graph
 from graphtv.neighbours import knn_graph
 from graphtv.result import Result
+from graphtv.solver import solve
 
 __all__ = ["FusedLasso"]
 
@@ -370,6 +372,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"standardize must be True, False or 'auto', got {self.standardize!r}")
         if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
             raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
+        check_keywords(solve, self.solve_options or {})
         if isinstance(self.lam, str):
             if self.lam not in CRITERIA:
                 names = ", ".join(map(repr, CRITERIA))

@@ -21,6 +21,7 @@ from graphtv._validate import (
     moderate,
 )
 from graphtv.applications._graph import to_graph
+from graphtv.applications._keywords import check_keywords
 from graphtv.applications.degrees_of_freedom import (
     degrees_of_freedom,
     deviance,
@@ -291,6 +292,7 @@ def fused_lasso_path(
     if noise_variance is not None:
         variance = as_real(noise_variance, "noise_variance", minimum=0.0, strict=True)
         moderate(variance, "noise_variance")
+    check_keywords(fused_lasso_path, solve_options)
     if "warm_start" in solve_options:
         raise ValueError("warm_start must not be given: a path makes its own")
     given = None if lambdas is None else as_lambdas(lambdas)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from graphtv import _core
+from graphtv.applications._keywords import check_keywords
 from graphtv.applications.cut_problem import Capacities, CutProblem, Mask
 from graphtv.applications.level_sets import LevelSets
 from graphtv.applications.max_flow import Flow, maximum_flow, tighten
@@ -122,6 +123,7 @@ def min_cut(
     >>> cut.flow.edges.tolist()
     [1, 1]
     """
+    check_keywords(min_cut, solve_options)
     problem = CutProblem.of_graph(as_graph(graph), source_capacities, sink_capacities)
     return cut_of(problem, solve_options)
 

@@ -26,6 +26,7 @@ from graphtv._validate import (
     as_real,
     moderate,
 )
+from graphtv.applications._keywords import check_keywords
 from graphtv.applications.scribbles import scribble_cost
 from graphtv.graph import Graph, as_graph
 from graphtv.grid import grid_graph
@@ -92,6 +93,7 @@ def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: A
     >>> segment(grid_graph((6,), 2.0), cost).labels
     array([0, 0, 0, 0, 1, 1])
     """
+    check_keywords(segment, solve_options)
     term = EntropicSimplex(cost, epsilon)
     if term.shape[0] != as_graph(graph).n_vertices:
         raise ValueError(
@@ -230,6 +232,7 @@ def segment_image(
            [1, 1, 2, 2, 2],
            [1, 1, 2, 2, 2]])
     """
+    check_keywords(segment_image, solve_options)
     marks = _as_scribbles(scribbles)
     pixels = _as_pixels(image, marks.shape)
     xi = moderate(as_real(xi, "xi", minimum=0.0), "xi")

@@ -1,0 +1,32 @@
+"""Keywords that functions pass on to `solve`: a wrong one names the function that was called."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from graphtv.solver import solve
+
+
+def check_keywords(function: Callable[..., Any], given: Iterable[str], *further: str) -> None:
+    """Raise TypeError, as Python does, if a keyword is neither the function's nor one of `solve`.
+
+    `further` are keywords that the function takes besides these.
+    """
+    known = [*_keywords(function), *_keywords(solve), *further]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(
+                f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}"
+            )
+
+
+def _keywords(function: Callable[..., Any]) -> list[str]:
+    taken = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = inspect.signature(function).parameters.values()
+    names = [parameter.name for parameter in parameters if parameter.kind in taken]
+    return names[1:] if function is solve else names  # the first is the problem
