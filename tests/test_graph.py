@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
@@ -219,6 +220,29 @@ def test_from_sparse_sums_duplicates_and_drops_zeros_and_the_diagonal():
     assert_array_equal(graph.edges, [[0, 1]])
     assert_array_equal(graph.weights, [1])
     assert matrix.nnz == 7  # the caller's matrix is left as it was
+
+
+@given(
+    hnp.arrays(float, st.integers(0, 7).map(lambda n: (n, n)), elements=st.sampled_from([0, 1, 3])),
+    st.sampled_from(["mean", "max", "min"]),
+    st.booleans(),
+)
+def test_from_sparse_symmetrizes(matrix, rule, is_sparse):
+    both = np.stack([matrix, matrix.T])
+    expected = {"mean": np.mean, "max": np.max, "min": np.min}[rule](both, axis=0)
+    np.fill_diagonal(expected, 0)
+    graph = Graph.from_sparse(sparse.csc_array(matrix) if is_sparse else matrix, symmetrize=rule)
+    assert_array_equal(graph.to_sparse().toarray(), expected)
+    assert (np.lexsort(graph.edges.T[::-1]) == np.arange(graph.n_edges)).all()
+
+
+def test_from_sparse_names_symmetrize():
+    huge = np.array([[0, 1.5e308], [1.7e308, 0]])
+    with pytest.raises(ValueError, match=r"must be symmetric, .*symmetrize='mean'\), or 'max'"):
+        Graph.from_sparse(huge)
+    assert Graph.from_sparse(huge, "mean").weights == pytest.approx(1.6e308)
+    with pytest.raises(ValueError, match="symmetrize must be one of 'mean', 'max', 'min', got 'x'"):
+        Graph.from_sparse(huge, symmetrize="x")
 
 
 def test_from_sparse_forgives_rounding_alone():

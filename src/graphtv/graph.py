@@ -13,6 +13,7 @@ from graphtv._validate import (
     Floats,
     Indices,
     as_array,
+    as_choice,
     as_count,
     as_edges,
     as_weights,
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 SYMMETRY_TOLERANCE = 8 * float(np.finfo(np.float64).eps)
 """How far, relative to the larger, a_ij and a_ji may be apart in a symmetric matrix."""
+
+
+SYMMETRIZE = ("mean", "max", "min")
 
 
 class Graph:
@@ -119,21 +123,36 @@ class Graph:
         return gradient
 
     @classmethod
-    def from_sparse(cls, matrix: Any) -> Self:
-        """Make a graph of a symmetric matrix of weights.
+    def from_sparse(cls, matrix: Any, symmetrize: str | None = None) -> Self:
+        """Make a graph of a square matrix of weights.
 
         Parameters
         ----------
         matrix : sparse array, sparse matrix or array_like, shape (n, n)
             The entry a_ij is the weight of the edge between i and j. The diagonal is ignored,
-            explicit zeros are no edges. Where a_ij and a_ji differ by rounding alone (8 units of
-            the last place, as in a scaled matrix), the entry above the diagonal is taken.
+            explicit zeros are no edges.
+        symmetrize : {'mean', 'max', 'min'}, optional
+            The weight of an edge where a_ij and a_ji differ: their mean, the larger, or the smaller
+            (which joins i and j only if both are positive). By default that is an error, unless
+            they differ by rounding alone (8 units of the last place, as in a scaled matrix); then
+            the entry above the diagonal is taken.
 
         Returns
         -------
         Graph
             Its edges are (i, j) with i < j in lexicographic order.
+
+        Examples
+        --------
+        The neighbours of scikit-learn's ``kneighbors_graph`` need not be mutual:
+
+        >>> nearest = [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
+        >>> Graph.from_sparse(nearest, symmetrize="max").edges.tolist()
+        [[0, 1], [1, 2]]
+        >>> Graph.from_sparse(nearest, symmetrize="min").edges.tolist()
+        [[0, 1]]
         """
+        rule = None if symmetrize is None else as_choice(symmetrize, "symmetrize", SYMMETRIZE)
         given = matrix if sparse.issparse(matrix) else as_array(matrix, "matrix")
         if given.ndim != 2 or given.shape[0] != given.shape[1]:
             raise ValueError(f"matrix must be square, got shape {given.shape}")
@@ -150,7 +169,11 @@ class Graph:
                 (k,) = first_index(bad)
                 where = describe((int(_rows(entries)[k]), int(entries.indices[k])))
                 raise ValueError(f"matrix must be {what}, got {values[k]} at {where}")
-        _check_symmetric(entries)
+        if rule is None:
+            _check_symmetric(entries)
+        else:
+            entries = _symmetric(entries, rule)
+            values = entries.data
         rows = _rows(entries)
         upper = rows < entries.indices
         edges = np.stack([rows[upper], entries.indices[upper]], axis=1)
@@ -286,8 +309,21 @@ def _check_symmetric(matrix: sparse.csr_array) -> None:
     i, j = int(excess.row[k]), int(excess.col[k])
     raise ValueError(
         f"matrix must be symmetric, got {matrix[i, j]} at {describe((i, j))}"
-        f" and {matrix[j, i]} at {describe((j, i))}"
+        f" and {matrix[j, i]} at {describe((j, i))};"
+        " Graph.from_sparse(matrix, symmetrize='mean'), or 'max' or 'min', makes it so"
     )
+
+
+def _symmetric(matrix: sparse.csr_array, rule: str) -> sparse.csr_array:
+    """Return the mean, the maximum or the minimum of a matrix and its transpose."""
+    transpose = sparse.csr_array(matrix.T)
+    if rule == "mean":  # halves first: the sum of two large numbers may overflow
+        both = 0.5 * matrix + 0.5 * transpose
+    else:
+        both = matrix.maximum(transpose) if rule == "max" else matrix.minimum(transpose)
+    both.sort_indices()
+    both.eliminate_zeros()
+    return both
 
 
 def _import(module: str) -> Any:

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from graphtv import Problem, TVClassifier
+from graphtv import Graph, Problem, TVClassifier
 from graphtv.applications import classifier
 from graphtv.applications._affinity import Neighbours, SmoothedNeighbours
 from graphtv.gallery import three_moons
@@ -257,6 +257,21 @@ def test_forms_of_an_affinity(form, container):
     assert np.array_equal(model.transduction_, expected.transduction_)
     assert model.predict(container(dense).asformat(form)).shape == (12,)
     assert model.n_features_in_ == 12
+
+
+@pytest.mark.filterwarnings("ignore:4 samples are not connected to any label")  # by 'min'
+@pytest.mark.parametrize("rule", ["mean", "max", "min"])
+def test_neighbours_that_are_not_mutual(rule):
+    from sklearn.neighbors import kneighbors_graph
+
+    points, truth = make_blobs(180, centers=3, random_state=0, cluster_std=0.6)
+    y = np.where(np.arange(len(truth)) % 10 == 0, truth, -1)
+    nearest = kneighbors_graph(points, 12)
+    model = TVClassifier(affinity="precomputed", symmetrize=rule).fit(nearest, y)
+    graph = Graph.from_sparse(nearest, symmetrize=rule)
+    assert np.array_equal(model.graph_.edges, graph.edges)
+    assert np.ptp(model.graph_.weights / graph.weights) < 1e-12
+    assert np.mean(model.transduction_ == truth) > 0.9
 
 
 def test_a_large_affinity_is_not_made_dense():

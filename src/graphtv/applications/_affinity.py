@@ -156,18 +156,13 @@ class Neighbours:
         return fractions
 
 
-def given_graph(affinity: Any) -> Graph:
-    """Return the graph of a square matrix of affinities, with the mean of a_ij and a_ji."""
+def given_graph(affinity: Any, symmetrize: str) -> Graph:
+    """Return the graph of a square matrix of affinities (see `Graph.from_sparse`)."""
     matrix = _as_affinity(affinity)
     n, columns = matrix.shape
     if n != columns:
         raise ValueError(f"X must be square where affinity is 'precomputed', got {matrix.shape}")
-    both = sparse.triu(matrix, 1, format="coo"), sparse.tril(matrix, -1, format="coo")
-    edges = np.stack(
-        [np.concatenate([half.row for half in both]), np.concatenate([half.col for half in both])],
-        axis=1,
-    )
-    return scaled(Graph(n, edges, 0.5 * np.concatenate([half.data for half in both])))
+    return scaled(Graph.from_sparse(matrix, symmetrize))
 
 
 def given_to_new(affinity: Any, n_fitted: int) -> sparse.csr_array:

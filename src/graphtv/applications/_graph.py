@@ -19,7 +19,8 @@ def to_graph(graph: Any, n_vertices: int | None = None) -> Graph:
     Parameters
     ----------
     graph : Graph, sparse matrix, array_like, tuple, networkx.Graph or igraph.Graph
-        A scipy sparse array or matrix holds the weights, symmetrically. An array holds the edges,
+        A scipy sparse array or matrix holds the weights, symmetrically (see `Graph.from_sparse`
+        and its ``symmetrize`` for others). An array holds the edges,
         one per row, and weighs them 1; a tuple is (edges, weights). A dense matrix of weights is
         not taken, since small ones could be either: ``Graph.from_sparse`` makes graphs of them.
     n_vertices : int, optional

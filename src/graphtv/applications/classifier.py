@@ -34,7 +34,7 @@ from graphtv.applications._affinity import (
 )
 from graphtv.applications._keywords import check_keywords
 from graphtv.components import connected_components
-from graphtv.graph import Graph
+from graphtv.graph import SYMMETRIZE, Graph
 from graphtv.problem import Problem
 from graphtv.solver import solve
 from graphtv.terms import EntropicSimplex
@@ -72,8 +72,11 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     affinity : {'knn', 'precomputed'}
         ``knn``: X are points, joined to their nearest neighbours. ``precomputed``: X is the matrix
-        of nonnegative affinities, sparse (any format, never made dense) or dense; where a_ij and
-        a_ji differ their mean counts, the diagonal does not.
+        of nonnegative affinities, sparse (any format, never made dense) or dense. The diagonal does
+        not count.
+    symmetrize : {'mean', 'max', 'min'}
+        The affinity of i and j where a_ij and a_ji differ, for ``precomputed``, as in
+        `Graph.from_sparse`.
     n_neighbors : int
         Number of neighbours for ``knn``; of all others if there are fewer.
     bandwidth : float
@@ -137,6 +140,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         affinity: str = "knn",
+        symmetrize: str = "mean",
         n_neighbors: int = 15,
         bandwidth: float = 0.3,
         smoothing: float = 0.3,
@@ -148,6 +152,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solve_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.affinity = affinity
+        self.symmetrize = symmetrize
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
         self.smoothing = smoothing
@@ -178,7 +183,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
             self.graph_ = self._neighbours.graph()
         else:
-            self.graph_ = given_graph(given)
+            self.graph_ = given_graph(given, self.symmetrize)
         self._say(f"{self.graph_!r} after {time.perf_counter() - start:.3g} s")
         n_labelled, n_classes = int((codes >= 0).sum()), len(self.classes_)
         self._say(f"{n_labelled} of {len(codes)} samples have one of {n_classes} labels")
@@ -291,6 +296,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         as_choice(self.affinity, "affinity", AFFINITIES)
+        as_choice(self.symmetrize, "symmetrize", SYMMETRIZE)
         as_count(self.n_neighbors, "n_neighbors", minimum=1)
         if not (isinstance(self.bandwidth, float) and self.bandwidth == math.inf):
             moderate(as_real(self.bandwidth, "bandwidth", minimum=0.0, strict=True), "bandwidth")
