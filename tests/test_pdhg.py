@@ -67,7 +67,7 @@ def engine(
         graph.edges,
         graph.weights,
         data,
-        delta,
+        _core.EdgewisePenalty(delta),
         forests,
         chosen.alpha,
         scheme,

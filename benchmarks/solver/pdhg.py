@@ -67,7 +67,16 @@ def measure(
     forests = _core.Forests(*shape, partition.labels, partition.n_forests, 0.0, np.empty(0))
     steps = (0.0, 0.0, 0.0)  # as they fit the problem
     solver = _core.Pdhg(
-        *shape, data, 0.0, forests, None, scheme, *steps, gamma, 1, reconditions=reconditions
+        *shape,
+        data,
+        _core.EdgewisePenalty(0.0),
+        forests,
+        None,
+        scheme,
+        *steps,
+        gamma,
+        1,
+        reconditions=reconditions,
     )
     watch = _core.Watch(np.inf)
     hits: list[int | None] = []

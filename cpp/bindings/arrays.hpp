@@ -87,6 +87,7 @@ void bind_decomposition(nb::module_& m);
 void bind_tv(nb::module_& m);
 void bind_solver(nb::module_& m);
 void bind_terms(nb::module_& m);
+void bind_penalties(nb::module_& m);
 void bind_pdhg(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_objective(nb::module_& m);

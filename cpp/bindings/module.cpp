@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_tv(m);
     graphtv::bindings::bind_solver(m);
     graphtv::bindings::bind_terms(m);
+    graphtv::bindings::bind_penalties(m);
     graphtv::bindings::bind_pdhg(m);
     graphtv::bindings::bind_exact(m);
     graphtv::bindings::bind_objective(m);

@@ -1,4 +1,4 @@
-// Binds the penalty's side of both objectives, and the primal polish.
+// Binds the dual side of the objectives, and the primal polish.
 
 #include "solver/objective.hpp"
 
@@ -23,15 +23,6 @@ bool fits(std::size_t size, std::size_t per_channel) {
 
 template <class Real>
 void bind_dual_side(nb::module_& m) {
-    m.def(
-        "penalty_conjugate",
-        [](double delta, const In<Real>& p, int n_threads) {
-            const nb::gil_scoped_release no_gil;
-            return penalty_conjugate(delta, view(p), resolve_threads(n_threads));
-        },
-        nb::arg("delta"), nb::arg("p").noconvert(), nb::arg("n_threads") = 1,
-        "F*(p), infinite unless every |p| ≤ 1; p may be rounded.");
-
     m.def(
         "adjoint",
         [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, const In<Real>& p,
@@ -78,17 +69,6 @@ void bind_objective(nb::module_& m) {
         },
         nb::arg("p").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
         "|p| ≤ 1 in multiples of 1/32767.");
-    m.def(
-        "penalty_value",
-        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, double delta,
-           const In<double>& u, int n_threads) {
-            const nb::gil_scoped_release no_gil;
-            require(fits(u.size(), static_cast<std::size_t>(n_vertices)));
-            return penalty_value(view(n_vertices, edges), view(weights), delta, view(u),
-                                 resolve_threads(n_threads));
-        },
-        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-        nb::arg("delta"), nb::arg("u").noconvert(), nb::arg("n_threads") = 1, "F(Ku).");
 }
 
 }  // namespace graphtv::bindings

@@ -107,7 +107,7 @@ void bind_solver(nb::module_& m) {
                const In<double>& vertex_weights, PythonWatch* watch) {
                 set_up(watch, [&](Watch&) {
                     new (self) Forests(view(n_vertices, edges), view(weights), view(labels),
-                                       n_forests, delta, view(vertex_weights));
+                                       n_forests, {delta}, view(vertex_weights));
                 });
             },
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),

@@ -31,8 +31,9 @@ PdhgOptions::Scheme scheme_called(const std::string& name) {
 class BoundPdhg : public Pdhg {
   public:
     BoundPdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data,
-              double delta, std::unique_ptr<DualVariable> dual, const PdhgOptions& options)
-        : Pdhg(graph, weights, data, delta, std::move(dual), options),
+              const Penalty& penalty, std::unique_ptr<DualVariable> dual,
+              const PdhgOptions& options)
+        : Pdhg(graph, weights, data, penalty, std::move(dual), options),
           primal_size(data.shape().size()),
           dual_size(graph.edges.size() * data.n_channels()) {}
 
@@ -40,9 +41,9 @@ class BoundPdhg : public Pdhg {
 };
 
 void make(BoundPdhg* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
-          const DataTerm& data, double delta, Forests* forests, std::optional<double> alpha,
-          const std::string& scheme, double primal_step, double dual_step, double primal_weight,
-          double gamma, int n_threads, bool reconditions) {
+          const DataTerm& data, const Penalty& penalty, Forests* forests,
+          std::optional<double> alpha, const std::string& scheme, double primal_step,
+          double dual_step, double primal_weight, double gamma, int n_threads, bool reconditions) {
     const nb::gil_scoped_release no_gil;
     require_size(weights.size(), edges.shape(0));
     require_size(data.n_vertices(), static_cast<std::size_t>(n_vertices));
@@ -60,15 +61,17 @@ void make(BoundPdhg* self, Vertex n_vertices, const InEdges& edges, const In<dou
     if (forests) {
         require_size(forests->n_vertices(), data.n_vertices());
         require_size(forests->n_edges(), weights.size());
-        dual = std::make_unique<ForestDual>(*forests, delta, n_channels, memory);
+        const auto by_edge = penalty.by_edge();
+        if (!by_edge) throw std::invalid_argument("forests need a penalty of single edges");
+        dual = std::make_unique<ForestDual>(*forests, *by_edge, n_channels, memory);
     } else if (alpha) {
         dual = std::make_unique<EdgeDual>(
-            EdgeDual::diagonal(graph, view(weights), delta, n_channels, memory, *alpha));
+            EdgeDual::diagonal(graph, view(weights), penalty, n_channels, memory, *alpha));
     } else {
         dual = std::make_unique<EdgeDual>(
-            EdgeDual::unscaled(graph, view(weights), delta, n_channels, memory));
+            EdgeDual::unscaled(graph, view(weights), penalty, n_channels, memory));
     }
-    new (self) BoundPdhg(graph, view(weights), data, delta, std::move(dual), options);
+    new (self) BoundPdhg(graph, view(weights), data, penalty, std::move(dual), options);
 }
 
 }  // namespace
@@ -83,12 +86,12 @@ void bind_pdhg(nb::module_& m) {
     nb::class_<BoundPdhg>(m, "Pdhg", "PDHG; arrays hold channel after channel.")
         .def(
             "__init__", &make, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
-            nb::arg("weights").noconvert(), nb::arg("data"), nb::arg("delta"),
+            nb::arg("weights").noconvert(), nb::arg("data"), nb::arg("penalty"),
             nb::arg("forests").none(), nb::arg("alpha").none(), nb::arg("scheme"),
             nb::arg("primal_step"), nb::arg("dual_step"), nb::arg("primal_weight"),
             nb::arg("gamma"), nb::arg("n_threads"), nb::arg("reconditions") = false,
             nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
-            nb::keep_alive<1, 7>(),
+            nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
             "`forests`, or the exponent `alpha` of the diagonal preconditioner, or neither. A step "
             "of 0 is left to the solver.")
         .def(

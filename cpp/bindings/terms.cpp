@@ -3,7 +3,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "bindings/arrays.hpp"
+#include "bindings/python_object.hpp"
 #include "parallel/parallel_for.hpp"
 #include "terms/absolute.hpp"
 #include "terms/entropic_simplex.hpp"
@@ -17,49 +17,32 @@ namespace graphtv::bindings {
 
 namespace {
 
-// A term made of Python: `term` has value(u), conjugate(s) and prox(v, steps) of flat float64
+// A term made of Python: `object` has value(u), conjugate(s) and prox(v, steps) of flat float64
 // arrays, as the adapter in graphtv.terms.custom provides. Every call takes the GIL; what Python
 // raises passes through the solver to its caller.
 class PythonTerm final : public DataTerm {
   public:
-    PythonTerm(TermShape shape, nb::object term, double strong_convexity)
-        : DataTerm(shape), term_(std::move(term)), strong_convexity_(strong_convexity) {}
+    PythonTerm(TermShape shape, nb::object made, double strong_convexity)
+        : DataTerm(shape), object(std::move(made)), strong_convexity_(strong_convexity) {}
 
     double value(std::span<const double> u, int) const override {
         const nb::gil_scoped_acquire gil;
-        return nb::cast<double>(term_.attr("value")(copy(u)));
+        return nb::cast<double>(object.attr("value")(copied(u)));
     }
     double conjugate(std::span<const double> s, int) const override {
         const nb::gil_scoped_acquire gil;
-        return nb::cast<double>(term_.attr("conjugate")(copy(s)));
+        return nb::cast<double>(object.attr("conjugate")(copied(s)));
     }
     void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,
               int) const override {
         const nb::gil_scoped_acquire gil;
-        const auto result = nb::cast<In<double>>(term_.attr("prox")(copy(v), copy(steps)));
-        if (result.size() != out.size()) throw std::invalid_argument("prox returned a wrong size");
-        std::ranges::copy(view(result), out.data());
+        copy_result(object.attr("prox")(copied(v), copied(steps)), out);
     }
     double strong_convexity() const override { return strong_convexity_; }
 
-    // The object may refer back to the term: Python's collector has to see it.
-    static int traverse(PyObject* self, visitproc visit, void* arg) {
-        Py_VISIT(Py_TYPE(self));
-        if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<PythonTerm>(self)->term_.ptr());
-        return 0;
-    }
-    static int clear(PyObject* self) {
-        nb::inst_ptr<PythonTerm>(self)->term_.reset();
-        return 0;
-    }
+    nb::object object;
 
   private:
-    // The object may keep what it is given, so it gets a copy.
-    static nb::object copy(std::span<const double> values) {
-        return nb::cast(to_numpy(std::vector<double>(values.begin(), values.end())));
-    }
-
-    nb::object term_;
     double strong_convexity_;
 };
 
@@ -230,12 +213,7 @@ void bind_terms(nb::module_& m) {
             nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("cost").noconvert(),
             nb::arg("epsilon"), nb::keep_alive<1, 4>());
 
-    static PyType_Slot collector[] = {
-        {Py_tp_traverse, reinterpret_cast<void*>(&PythonTerm::traverse)},
-        {Py_tp_clear, reinterpret_cast<void*>(&PythonTerm::clear)},
-        {0, nullptr},
-    };
-    nb::class_<PythonTerm, DataTerm>(m, "PythonTerm", nb::type_slots(collector),
+    nb::class_<PythonTerm, DataTerm>(m, "PythonTerm", nb::type_slots(Collected<PythonTerm>::slots),
                                      "A term made of a Python object.")
         .def(
             "__init__",

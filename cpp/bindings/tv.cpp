@@ -50,7 +50,7 @@ void bind_tv(nb::module_& m) {
             [](ForestTV* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
                double delta) {
                 const nb::gil_scoped_release no_gil;
-                new (self) ForestTV(view(n_vertices, edges), view(weights), delta);
+                new (self) ForestTV(view(n_vertices, edges), view(weights), {delta});
             },
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
             nb::arg("delta"))

@@ -14,9 +14,11 @@ constexpr std::size_t most_edges_per_vertex = 4;
 }  // namespace
 
 Forests::Forests(const EdgeList& graph, std::span<const double> weights,
-                 std::span<const std::int32_t> labels, std::int32_t n_forests, double delta,
+                 std::span<const std::int32_t> labels, std::int32_t n_forests, EdgePenalty penalty,
                  std::span<const double> vertex_weights)
-    : n_vertices_(at(graph.n_vertices)), n_edges_(graph.edges.size()), is_huber_(delta > 0.0) {
+    : n_vertices_(at(graph.n_vertices)),
+      n_edges_(graph.edges.size()),
+      is_huber_(penalty.is_huber()) {
     // The edges by forest, in their order.
     std::vector<std::int64_t> begin(at(n_forests) + 1);
     Watched::look();
@@ -55,7 +57,7 @@ Forests::Forests(const EdgeList& graph, std::span<const double> weights,
             largest_weight_ = std::max(largest_weight_, edge_weights.back());
         });
         const auto n = is_small ? static_cast<Vertex>(touched.size()) : graph.n_vertices;
-        blocks_.emplace_back(EdgeList{n, edges}, edge_weights, delta, vertex_weights, touched,
+        blocks_.emplace_back(EdgeList{n, edges}, edge_weights, penalty, vertex_weights, touched,
                              n_edges_ > most_edges_per_vertex * n_vertices_);
         blocks_.back().rename_edges(numbers, weights);
         for (const Vertex v : touched) local[at(v)] = -1;
@@ -64,8 +66,8 @@ Forests::Forests(const EdgeList& graph, std::span<const double> weights,
 
 bool Forests::is_linear() const { return std::ranges::all_of(blocks_, &ForestBlock::is_linear); }
 
-void Forests::set_delta(double delta) {
-    for (auto& block : blocks_) block.set_delta(delta);
+void Forests::set_penalty(EdgePenalty penalty) {
+    for (auto& block : blocks_) block.set_penalty(penalty);
 }
 
 std::size_t Forests::n_bytes() const {

@@ -14,10 +14,10 @@ namespace graphtv {
 
 class Forests {
   public:
-    // labels: the forest of each edge, 0 … n_forests - 1. delta, vertex_weights: as of ForestBlock.
+    // labels: the forest of each edge, 0 … n_forests - 1. penalty, vertex_weights: as of ForestBlock.
     // The weights must outlive the object. Looks at the watch that the caller is under.
     Forests(const EdgeList& graph, std::span<const double> weights,
-            std::span<const std::int32_t> labels, std::int32_t n_forests, double delta = 0.0,
+            std::span<const std::int32_t> labels, std::int32_t n_forests, EdgePenalty penalty = {},
             std::span<const double> vertex_weights = {});
 
     std::size_t size() const { return blocks_.size(); }
@@ -27,7 +27,7 @@ class Forests {
     bool is_linear() const;
     bool is_huber() const { return is_huber_; }
     double largest_weight() const { return largest_weight_; }
-    void set_delta(double delta);
+    void set_penalty(EdgePenalty penalty);
 
     ForestWorkspace& workspace() { return workspace_; }
     std::size_t n_bytes() const;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "graph/edge_run.hpp"
@@ -15,30 +13,6 @@ namespace graphtv {
 namespace {
 
 constexpr std::size_t few_edges = 1 << 16;  // not worth two threads
-
-// Whether every |p| ≤ 1.
-template <class Real>
-bool is_feasible(std::span<const Real> p, int n_threads) {
-    std::atomic<bool> all = true;
-    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
-        bool here = true;
-        for (std::size_t i = first; i < last; ++i) here &= std::abs(value_of(p[i])) <= 1.0;
-        if (!here) all = false;
-    });
-    return all;
-}
-
-template <class Real>
-double conjugate_of(double delta, std::span<const Real> p, int n_threads) {
-    const double infinite = std::numeric_limits<double>::infinity();
-    if (delta == 0.0) return is_feasible(p, n_threads) ? 0.0 : infinite;
-    return sum_of(p.size(), n_threads,
-                  [&](std::size_t i) {
-                      const double value = value_of(p[i]);
-                      return std::abs(value) <= 1.0 ? 0.5 * delta * value * value : infinite;
-                  })
-        .value();
-}
 
 template <class Real>
 void apply_adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Real> p,
@@ -85,28 +59,6 @@ void apply_adjoint(const EdgeList& graph, std::span<const double> weights, std::
 }
 
 }  // namespace
-
-double penalty_value(const EdgeList& graph, std::span<const double> weights, double delta,
-                     std::span<const double> u, int n_threads) {
-    const auto n = static_cast<std::size_t>(graph.n_vertices);
-    CompensatedSum total;
-    for (std::size_t first = 0; first < u.size(); first += n) {
-        const double* channel = u.data() + first;
-        total.add(sum_of(graph.edges.size(), n_threads, [&](std::size_t e) {
-            const auto [tail, head] = graph.edges[e];
-            const double x = std::abs(weights[e] * (channel[tail] - channel[head]));
-            return x < delta ? 0.5 * x * (x / delta) : x - 0.5 * delta;
-        }));
-    }
-    return total.value();
-}
-
-double penalty_conjugate(double delta, std::span<const double> p, int n_threads) {
-    return conjugate_of(delta, p, n_threads);
-}
-double penalty_conjugate(double delta, std::span<const Rounded> p, int n_threads) {
-    return conjugate_of(delta, p, n_threads);
-}
 
 void round_dual(std::span<const double> p, std::span<Rounded> out, int n_threads) {
     for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {

@@ -1,10 +1,5 @@
-// The two sides of max_p min_u G(u) - F*(p) + ⟨Ku, p⟩ but for G, summed with compensation:
-//
-//     primal(u) = G(u) + F(Ku),     F(x) = Σ_e h(x_e),    dual(p) = -G*(-Kᵀp) - F*(p),
-//
-// with h = |·| for δ = 0 (total variation), and for δ > 0 Huber's relaxation: x²/(2δ) up to δ,
-// |x| - δ/2 beyond. F*(p) = δ/2 ‖p‖² if every |p_e| ≤ 1, else infinite. Arrays by edge hold channel
-// after channel, like those by vertex.
+// What the dual objective -G*(-Kᵀp) - F*(p) needs of the graph: -Kᵀp, and dual points in less memory. Arrays
+// by edge hold channel after channel, like those by vertex. G is in terms/data_term.hpp, F in terms/penalty.hpp.
 #pragma once
 
 #include <span>
@@ -13,14 +8,6 @@
 #include "tv/rounded.hpp"
 
 namespace graphtv {
-
-// F(Ku).
-double penalty_value(const EdgeList& graph, std::span<const double> weights, double delta,
-                     std::span<const double> u, int n_threads);
-
-// F*(p); infinite also if some p is not a number. Dual points may be rounded.
-double penalty_conjugate(double delta, std::span<const double> p, int n_threads);
-double penalty_conjugate(double delta, std::span<const Rounded> p, int n_threads);
 
 // |p| ≤ 1 in a quarter of the memory.
 void round_dual(std::span<const double> p, std::span<Rounded> out, int n_threads);

@@ -14,7 +14,7 @@ void solve_takes_no_memory(Shape shape, double delta, int n_threads) {
     auto graph = tree(shape, 20'000, random);
     std::erase_if(graph.edges, [&](Edge) { return random() % 100 == 0; });
     const auto w = weights(Weights::uniform, graph.edges.size(), random);
-    ForestTV forest(graph.view(), w, delta);
+    ForestTV forest(graph.view(), w, {delta});
     const auto n = static_cast<std::size_t>(graph.n_vertices);
     std::vector<double> f = signal(Signal::constant, n, random), u(n);
     forest.solve(f, u, true, n_threads);

@@ -27,7 +27,7 @@ struct Problem {
         return labels.empty() ? 0 : *std::max_element(labels.begin(), labels.end()) + 1;
     }
     Forests forests(double delta = 0.0) const {
-        return Forests(graph.view(), weights, labels, n_forests(), delta, c);
+        return Forests(graph.view(), weights, labels, n_forests(), {delta}, c);
     }
     double vertex_weight(std::size_t i) const { return c.empty() ? 1.0 : c[i]; }
 

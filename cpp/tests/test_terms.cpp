@@ -15,6 +15,7 @@
 #include "terms/huber.hpp"
 #include "terms/linear_box.hpp"
 #include "terms/logistic.hpp"
+#include "terms/penalty.hpp"
 #include "terms/poisson.hpp"
 #include "terms/squared.hpp"
 
@@ -68,14 +69,15 @@ void polish_ends(const SeparableTerm& term, const char* name, Random& random) {
     Watch watch;
     Polish polish(term, graph, w);
     check(polish.run(std::span<const double>(p), 1e-9, u, watch), name);
-    check(std::isfinite(penalty_value(graph, w, 0.0, u, 2)), name);
+    check(std::isfinite(EdgewisePenalty().value(graph, w, u, 2)), name);
     adjoint(graph, w, p, -1.0, pull, 2);
     check(std::isfinite(term.conjugate(pull, 2)), name);
     p.assign(n_duals, 0.0);
     check(polish.run(std::span<const double>(p), 1e-9, u, watch) &&
-              penalty_value(graph, w, 0.0, u, 1) == 0.0,
+              EdgewisePenalty().value(graph, w, u, 1) == 0.0,
           name);
-    check(std::isinf(penalty_conjugate(0.0, Values{0.0, 1.5}, 1)), name);
+    check(std::isinf(EdgewisePenalty().conjugate(std::span<const double>(Values{0.0, 1.5}), 1)),
+          name);
 }
 
 void all_terms(TermShape shape, Random& random) {

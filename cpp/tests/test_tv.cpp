@@ -232,7 +232,7 @@ void check_tree(const Instance& graph, const std::vector<double>& w, const std::
     TreeRefinement refinement(n);
     const auto judge = [&](const std::string& stage, double allowed) {
         for (Vertex t = 0; t < forest.n_trees(); ++t)
-            tv_tree_dual(forest, t, by_position, mass, delta, u, flow);
+            tv_tree_dual(forest, t, by_position, mass, {delta}, u, flow);
         std::vector<double> by_vertex = f;
         for (std::size_t i = 0; i < n; ++i) by_vertex[at(forest.vertex[i])] = u[i];
         check_optimal({graph.view(), w, f, c, delta}, by_vertex,
@@ -310,7 +310,7 @@ void forests_are_optimal_for_any_number_of_threads() {
             const auto w = weights(Weights::uniform, graph.edges.size(), random);
             auto f = signal(Signal::mixed, at(graph.n_vertices), random);
             std::array<std::optional<ForestTV>, 4> solvers;
-            for (auto& solver : solvers) solver.emplace(graph.view(), w, delta);
+            for (auto& solver : solvers) solver.emplace(graph.view(), w, EdgePenalty{delta});
             for (int iteration = 0; iteration < 3; ++iteration) {
                 std::vector<double> first, u(f.size()), p(graph.edges.size());
                 int n_threads = 1;

@@ -6,8 +6,9 @@
 
 namespace graphtv {
 
-ForestTV::ForestTV(const EdgeList& forest, std::span<const double> edge_weights, double delta)
-    : block_(forest, edge_weights, delta),
+ForestTV::ForestTV(const EdgeList& forest, std::span<const double> edge_weights,
+                   EdgePenalty penalty)
+    : block_(forest, edge_weights, penalty),
       memory_(block_),
       partials_(static_cast<std::size_t>(block_.n_shards())) {}
 

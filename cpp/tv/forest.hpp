@@ -9,9 +9,9 @@ namespace graphtv {
 
 class ForestTV {
   public:
-    // delta = 0: total variation; delta > 0: its Huber relaxation. Throws std::invalid_argument on
-    // a cycle.
-    ForestTV(const EdgeList& forest, std::span<const double> edge_weights, double delta = 0.0);
+    // Throws std::invalid_argument on a cycle.
+    ForestTV(const EdgeList& forest, std::span<const double> edge_weights,
+             EdgePenalty penalty = {});
 
     ForestTV(const ForestTV&) = delete;
     ForestTV& operator=(const ForestTV&) = delete;

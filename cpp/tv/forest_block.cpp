@@ -46,11 +46,11 @@ ForestMemory::ForestMemory(const ForestBlock& forest) {
 
 std::size_t ForestMemory::n_bytes() const { return bytes(jumps) + bytes(is_solved); }
 
-ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_weights, double delta,
-                         std::span<const double> vertex_weights,
+ForestBlock::ForestBlock(const EdgeList& forest, std::span<const double> edge_weights,
+                         EdgePenalty penalty, std::span<const double> vertex_weights,
                          std::span<const Vertex> vertex_numbers, bool looks_weights_up)
-    : delta_(delta),
-      layout_(lay_out(forest, edge_weights, delta == 0.0 && vertex_weights.empty(),
+    : penalty_(penalty),
+      layout_(lay_out(forest, edge_weights, !penalty.is_huber() && vertex_weights.empty(),
                       !vertex_numbers.empty())) {
     const auto begin = tree_begin();
     const auto n_trees = static_cast<Vertex>(begin.size() - 1);

@@ -25,6 +25,7 @@
 #include "graph/lattice_forest.hpp"
 #include "graph/rooted_forest.hpp"
 #include "parallel/watch.hpp"
+#include "tv/edge_penalty.hpp"
 #include "tv/huber.hpp"
 #include "tv/lanes.hpp"
 #include "tv/rounded.hpp"
@@ -70,13 +71,12 @@ class ForestWorkspace {
 
 class ForestBlock {
   public:
-    // delta = 0: total variation; delta > 0: its Huber relaxation. Vertex weights c are positive, or
-    // empty for ones. `vertex_numbers` says what the caller calls the vertices (empty: 0, 1, …); all
+    // Vertex weights c are positive, or empty for ones. `vertex_numbers` says what the caller calls the vertices (empty: 0, 1, …); all
     // else that is indexed by vertex goes by these. Throws std::invalid_argument on a cycle.
     // Chains have their weights side by side, or look them up, which is slower, but takes no memory:
     // then the edge weights must outlive the object, unless it is told others by rename_edges.
-    ForestBlock(const EdgeList& forest, std::span<const double> edge_weights, double delta = 0.0,
-                std::span<const double> vertex_weights = {},
+    ForestBlock(const EdgeList& forest, std::span<const double> edge_weights,
+                EdgePenalty penalty = {}, std::span<const double> vertex_weights = {},
                 std::span<const Vertex> vertex_numbers = {}, bool looks_weights_up = false);
 
     // Says what the caller calls the edges, if not 0, 1, …, and their weights by these numbers, which
@@ -94,7 +94,7 @@ class ForestBlock {
     std::size_t n_bytes() const;
 
     // Another width of the Huber penalty, if there was one from the beginning.
-    void set_delta(double delta) { delta_ = delta; }
+    void set_penalty(EdgePenalty penalty) { penalty_ = penalty; }
 
     // The proximal step: z = load(slot, vertex) for every vertex that has an edge, then
     // store(slot, vertex, z, u, partial), where partials[shard] gathers what is to be summed up.
@@ -211,7 +211,7 @@ class ForestBlock {
     void visit_panels(const Bundle& bundle, const Row& row, const Square& square,
                       const Visit& visit) const;
 
-    double delta_;
+    EdgePenalty penalty_;
     std::variant<ChainForest, LatticeForest, RootedForest> layout_;
     std::vector<double> vertex_weights_;    // by position, or empty
     std::vector<double> weight_;            // of chains, by position, or else

@@ -125,7 +125,7 @@ void ForestBlock::recover(std::span<double> q, std::span<Rounded> p, int n_threa
 }
 
 void ForestBlock::refine(std::span<const double> f, std::span<double> u) const {
-    if (is_linear() || delta_ > 0.0) return;  // these are as good as it gets already
+    if (is_linear() || penalty_.is_huber()) return;  // these are as good as it gets already
     const auto& trees = std::get<RootedForest>(layout_);
     std::vector<double> f_here(n_slots_), u_here(n_slots_);
     for (std::size_t i = 0; i < n_slots_; ++i) {
@@ -161,7 +161,7 @@ void ForestBlock::dual(std::span<const double> f, std::span<const double> u,
             u_here[i] = u[at(trees.vertex[i])];
         }
         for (Vertex t = 0; t < trees.n_trees(); ++t)
-            tv_tree_dual(trees, t, f_here, vertex_weights_, delta_, u_here, p_here);
+            tv_tree_dual(trees, t, f_here, vertex_weights_, penalty_, u_here, p_here);
         for (std::size_t i = 0; i < n_slots_; ++i)
             if (trees.parent[i] != RootedForest::no_parent)
                 p[at(trees.edge[i])] = trees.is_tail[i] ? p_here[i] : -p_here[i];

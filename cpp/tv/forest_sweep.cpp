@@ -33,7 +33,7 @@ void ForestWorkspace::reserve(const ForestBlock& forest, int n_workers) {
                 worker.weights.reserve(chain_lanes * forest.longest_panel_);
             worker.chain.reserve(forest.longest_lane_, 1);
             worker.chain.reserve(forest.longest_panel_, chain_lanes);
-        } else if (forest.delta_ == 0.0) {
+        } else if (!forest.penalty_.is_huber()) {
             worker.tree.reserve(forest.largest_tree_);
         } else {
             worker.huber.reserve(forest.largest_tree_);
@@ -117,10 +117,10 @@ void ForestBlock::solve_cold(Vertex first, Vertex last, ForestWorkspace::Worker&
 void ForestBlock::solve_tree(Vertex t, std::span<const double> z, std::span<double> u,
                              ForestWorkspace::Worker& worker) const {
     const auto& trees = std::get<RootedForest>(layout_);
-    if (delta_ == 0.0) {
-        tv_tree(trees, t, z, vertex_weights_, u, worker.tree);
+    if (penalty_.is_huber()) {
+        huber_tree(trees, t, z, vertex_weights_, penalty_.delta, u, worker.huber);
     } else {
-        huber_tree(trees, t, z, vertex_weights_, delta_, u, worker.huber);
+        tv_tree(trees, t, z, vertex_weights_, u, worker.tree);
     }
 }
 

@@ -361,8 +361,9 @@ void TreeRefinement::operator()(const RootedForest& forest, Vertex t, std::span<
 }
 
 void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> f,
-                  std::span<const double> vertex_weights, double delta, std::span<const double> u,
-                  std::span<double> p) {
+                  std::span<const double> vertex_weights, EdgePenalty penalty,
+                  std::span<const double> u, std::span<double> p) {
+    const double delta = penalty.delta;
     const Vertex begin = forest.tree_begin[at(t)], end = forest.tree_begin[at(t) + 1];
     // p holds the excess of each subtree until its root is reached, then the flow over the weight.
     for (Vertex i = begin; i < end; ++i) {
@@ -374,7 +375,7 @@ void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> 
         const double above = u[at(forest.parent[at(i)])];
         const double drop = u[at(i)] - above;
         const double rounding = 1e-14 * w * (std::abs(u[at(i)]) + std::abs(above));
-        const bool is_quadratic = delta > 0.0 && w * std::abs(drop) < delta + rounding;
+        const bool is_quadratic = penalty.is_huber() && w * std::abs(drop) < delta + rounding;
         const double c = vertex_weights.empty() ? 1.0 : vertex_weights[at(i)];
         if (is_quadratic && w / delta * w < c) {
             // The spring's stretch has less rounding than what conservation leaves of f - u.

@@ -27,6 +27,7 @@
 
 #include "graph/rooted_forest.hpp"
 #include "graph/scratch.hpp"
+#include "tv/edge_penalty.hpp"
 
 namespace graphtv {
 
@@ -81,10 +82,9 @@ class TreeRefinement {
 };
 
 // Flow from each position to its parent over the edge's weight, in [-1, 1]: the dual variable p for
-// an edge directed towards the root, with Kᵀp = c (f - u) to rounding. Roots get 0. `delta` is
-// Huber's, or 0.
+// an edge directed towards the root, with Kᵀp = c (f - u) to rounding. Roots get 0.
 void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> f,
-                  std::span<const double> vertex_weights, double delta, std::span<const double> u,
-                  std::span<double> p);
+                  std::span<const double> vertex_weights, EdgePenalty penalty,
+                  std::span<const double> u, std::span<double> p);
 
 }  // namespace graphtv

@@ -55,6 +55,7 @@ class Problem:
         if not isinstance(penalty, TotalVariation | HuberTV):
             raise ValueError(f"penalty must be TotalVariation() or HuberTV(delta), got {penalty!r}")
         self._data, self._penalty = data, penalty
+        self._core_penalty = _core.EdgewisePenalty(penalty.delta)
         n = graph.n_vertices
         if not isinstance(data, _CoreTerm):
             self._term, self._shape = core_term_of(data, n)
@@ -89,6 +90,11 @@ class Problem:
         return self._term
 
     @property
+    def core_penalty(self) -> _core.Penalty:
+        """The core's penalty; its arrays hold channel after channel."""
+        return self._core_penalty
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of u, (n,) or (n, C)."""
         return self._shape
@@ -117,14 +123,14 @@ class Problem:
     def _primal(self, u: Floats, n_threads: int = 1) -> float:
         """Return the primal value at the core's flat array."""
         graph = self._graph
-        return self._term.value(u, n_threads) + _core.penalty_value(
-            graph.n_vertices, graph.edges, graph.weights, self._penalty.delta, u, n_threads
+        return self._term.value(u, n_threads) + self._core_penalty.value(
+            graph.n_vertices, graph.edges, graph.weights, u, n_threads
         )
 
     def _dual(self, p: Floats | Rounded, n_threads: int = 1) -> float:
         """Return the dual value at the core's flat array, which may be rounded."""
         graph = self._graph
-        penalty = _core.penalty_conjugate(self._penalty.delta, p, n_threads)
+        penalty = self._core_penalty.conjugate(p, n_threads)
         if penalty == np.inf:
             return -np.inf
         s = np.empty(int(np.prod(self._shape)))

@@ -133,7 +133,7 @@ def test_set_up_looks_at_the_watch():
         "largest_degree": lambda: _core.largest_degree(n, edges),
         "profile": lambda: _core.profile_partition(n, edges, labels, partition.n_forests),
         "adjoint": lambda: _core.adjoint(n, edges, weights, p, 1.0, out),
-        "penalty": lambda: _core.penalty_value(n, edges, weights, 0.0, out),
+        "penalty": lambda: _core.EdgewisePenalty(0.0).value(n, edges, weights, out),
         "value": lambda: term.value(np.zeros(term.n_vertices)),
         "edges": lambda: _core.EdgeDescent(n, edges, weights, signal_, np.empty(0)),
     }
@@ -174,8 +174,8 @@ def test_a_proximal_step_that_is_ended_leaves_the_last_point():
     result = solve(problem, method="pdhg", tol=1e-14, max_iterations=5)
     graph = problem.graph
     pdhg = _core.Pdhg(
-        graph.n_vertices, graph.edges, graph.weights, problem.term, 0.0, None, 1.0, "balanced",
-        0.0, 0.0, 1.0, 1.0, 1,
+        graph.n_vertices, graph.edges, graph.weights, problem.term, problem.core_penalty, None,
+        1.0, "balanced", 0.0, 0.0, 1.0, 1.0, 1,
     )  # fmt: skip
     pdhg.start_from(result.u, result.p)
     assert not pdhg.step(_core.Watch(0.0)).completed

@@ -1,7 +1,7 @@
 // The dual variable p of the saddle point problem, together with the metric T in which PDHG moves it
 // (Möllenhoff et al., AISTATS 2018, eq. 3):
 //
-//     p̂ = argmin_p F*(p) - ⟨K ū, p⟩ + t/2 ‖p - p_k‖_T²,    F*(p) = δ/2 ‖p‖² + indicator of |p| ≤ 1.
+//     p̂ = argmin_p F*(p) - ⟨K ū, p⟩ + t/2 ‖p - p_k‖_T².
 //
 // Steps start from a blend of where the last one started, where it arrived and an anchor: over-
 // relaxed and anchored iterations leave the constraints, p̂ never does. Whoever asks for p gets p̂.
@@ -53,13 +53,13 @@ class DualVariable {
     // Kᵀp̂ by vertex.
     virtual std::span<const double> divergence() const = 0;
 
-    // ‖p̂‖² by edge.
-    virtual double squared_norm(int n_threads) = 0;
+    // F*(p̂).
+    virtual double conjugate(int n_threads) = 0;
 
     // p̂ by edge.
     virtual void get(std::span<double> p, int n_threads) = 0;
 
-    // Starts from p by edge, every |p| ≤ 1, with the anchor there.
+    // Starts from p by edge, where F* is finite, with the anchor there.
     virtual void set(std::span<const double> p, int n_threads) = 0;
 
     // An upper bound of ‖T^-½ K S^-½‖².

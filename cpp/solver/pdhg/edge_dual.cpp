@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "parallel/watch.hpp"
@@ -9,18 +10,21 @@
 
 namespace graphtv {
 
-EdgeDual::EdgeDual(const EdgeList& graph, std::span<const double> weights, double delta,
+EdgeDual::EdgeDual(const EdgeList& graph, std::span<const double> weights, const Penalty& penalty,
                    std::size_t n_channels, BlendMemory memory)
     : graph_(graph),
       weights_(weights),
-      delta_(delta),
+      penalty_(&penalty),
+      by_edge_(penalty.by_edge()),
       n_channels_(n_channels),
       offsets_(at(graph.n_vertices) + 1),
       divergence_(at(graph.n_vertices) * n_channels) {
     incident_.resize(2 * graph.edges.size());
     const std::size_t size = graph.edges.size() * n_channels;
-    for (auto [values, is_needed] :
-         {std::pair{&p_, true}, {&point_, memory.point}, {&anchor_, memory.anchor}}) {
+    for (auto [values, is_needed] : {std::pair{&p_, true},
+                                     {&point_, memory.point},
+                                     {&anchor_, memory.anchor},
+                                     {&target_, !by_edge_}}) {
         Watched::look();
         values->resize(is_needed ? size : 0);
     }
@@ -40,16 +44,18 @@ EdgeDual::EdgeDual(const EdgeList& graph, std::span<const double> weights, doubl
     std::copy_n(place.begin(), offsets_.size(), offsets_.begin());
 }
 
-EdgeDual EdgeDual::unscaled(const EdgeList& graph, std::span<const double> weights, double delta,
-                            std::size_t n_channels, BlendMemory memory) {
-    EdgeDual dual(graph, weights, delta, n_channels, memory);
+EdgeDual EdgeDual::unscaled(const EdgeList& graph, std::span<const double> weights,
+                            const Penalty& penalty, std::size_t n_channels, BlendMemory memory) {
+    EdgeDual dual(graph, weights, penalty, n_channels, memory);
     dual.squared_operator_norm_ = dual.power_iteration();
+    if (!dual.by_edge_) dual.steps_.resize(1);
     return dual;
 }
 
-EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weights, double delta,
-                            std::size_t n_channels, BlendMemory memory, double alpha) {
-    EdgeDual dual(graph, weights, delta, n_channels, memory);
+EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weights,
+                            const Penalty& penalty, std::size_t n_channels, BlendMemory memory,
+                            double alpha) {
+    EdgeDual dual(graph, weights, penalty, n_channels, memory);
     dual.inverse_metric_.resize(weights.size());
     dual.primal_metric_.resize(at(graph.n_vertices));
     for_watched(weights.size(), [&](std::size_t e) {
@@ -60,7 +66,21 @@ EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weigh
     });
     for (double& s : dual.primal_metric_)
         if (s == 0.0) s = 1.0;
+    dual.share_metric(penalty.edge_groups());
+    if (!dual.by_edge_) dual.steps_.resize(weights.size());
     return dual;
+}
+
+// A proximal map has one step per group: the shortest of its edges.
+void EdgeDual::share_metric(std::span<const std::int32_t> groups) {
+    if (groups.empty()) return;
+    std::vector<double> least(at(*std::ranges::max_element(groups)) + 1,
+                              std::numeric_limits<double>::infinity());
+    for_watched(groups.size(), [&](std::size_t e) {
+        double& inverse = least[at(groups[e])];
+        inverse = std::min(inverse, inverse_metric_[e]);
+    });
+    for_watched(groups.size(), [&](std::size_t e) { inverse_metric_[e] = least[at(groups[e])]; });
 }
 
 double EdgeDual::power_iteration() const {
@@ -116,6 +136,11 @@ double EdgeDual::power_iteration() const {
 
 DualVariable::Movement EdgeDual::step(std::span<const double> ubar, double t, const Blend& blend,
                                       int n_threads, Watch&) {
+    if (!by_edge_) {
+        const double squared = move_groups(ubar, t, blend, n_threads);
+        gather(n_threads);
+        return {true, squared};
+    }
     // One thread meets the edges of each vertex in the order in which `gather` would add them.
     const bool scatters = n_threads == 1;
     if (scatters) std::fill(divergence_.begin(), divergence_.end(), 0.0);
@@ -138,7 +163,8 @@ double EdgeDual::move(std::span<const double> ubar, double t, const Blend& blend
         double* divergence = scatters ? divergence_.data() + c * n : nullptr;
         double* point = point_.empty() ? nullptr : point_.data() + c * m;
         const double* anchor = anchor_.empty() ? nullptr : anchor_.data() + c * m;
-        const double delta = delta_, inverse_t = 1.0 / t;
+        const EdgePenalty h = *by_edge_;
+        const double inverse_t = 1.0 / t;
         squared += quick_sum_of(m, n_threads, [=, this, &blend](std::size_t e) {
             const auto [tail, head] = graph_.edges[e];
             const double weight = weights_[e], gradient = weight * (u[at(tail)] - u[at(head)]);
@@ -146,9 +172,7 @@ double EdgeDual::move(std::span<const double> ubar, double t, const Blend& blend
             const double step = inverse * inverse_t;
             double from = p[e];
             if (point) from = point[e] = blend(point[e], p[e], anchor ? anchor[e] : 0.0);
-            double to = from + step * gradient;
-            if (delta > 0.0) to /= 1.0 + delta * step;
-            to = std::clamp(to, -1.0, 1.0);
+            const double to = h.prox_conjugate(from + step * gradient, step);
             p[e] = to;
             if (divergence) {
                 divergence[at(tail)] += weight * to;
@@ -159,6 +183,31 @@ double EdgeDual::move(std::span<const double> ubar, double t, const Blend& blend
         });
     }
     return squared;
+}
+
+// The same in three passes, for penalties whose proximal map takes several entries at once.
+double EdgeDual::move_groups(std::span<const double> ubar, double t, const Blend& blend,
+                             int n_threads) {
+    const auto m = weights_.size(), n = at(graph_.n_vertices);
+    std::vector<double>& start = point_.empty() ? p_ : point_;
+    for (std::size_t c = 0; c < n_channels_; ++c)
+        for_shards(m, n_threads, [&](std::size_t first, std::size_t last) {
+            for (std::size_t e = first, i = c * m + e; e < last; ++e, ++i) {
+                const auto [tail, head] = graph_.edges[e];
+                const double gradient =
+                    weights_[e] * (ubar[c * n + at(tail)] - ubar[c * n + at(head)]);
+                if (!point_.empty())
+                    point_[i] = blend(point_[i], p_[i], anchor_.empty() ? 0.0 : anchor_[i]);
+                target_[i] = start[i] + inverse_metric(e) / t * gradient;
+            }
+        });
+    for (std::size_t e = 0; e < steps_.size(); ++e) steps_[e] = inverse_metric(e) / t;
+    penalty_->prox_conjugate(target_, steps_, target_, n_threads);
+    return quick_sum_of(target_.size(), n_threads, [&](std::size_t i) {
+        const double moved = target_[i] - start[i];
+        p_[i] = target_[i];
+        return moved * moved / inverse_metric(i % m);
+    });
 }
 
 double EdgeDual::anchor(int n_threads) {
@@ -189,8 +238,9 @@ void EdgeDual::gather(int n_threads) {
     }
 }
 
-double EdgeDual::squared_norm(int n_threads) {
-    return sum_of(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; }).value();
+double EdgeDual::conjugate(int n_threads) {
+    if (by_edge_ && !by_edge_->is_huber()) return 0.0;
+    return penalty_->conjugate(std::span<const double>(p_), n_threads);
 }
 
 void EdgeDual::get(std::span<double> p, int n_threads) {

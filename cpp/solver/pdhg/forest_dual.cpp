@@ -3,17 +3,19 @@
 #include <algorithm>
 
 #include "parallel/watch.hpp"
+#include "terms/penalty.hpp"
 #include "terms/sum.hpp"
 #include "tv/forest_sweep.hpp"
 
 namespace graphtv {
 
-ForestDual::ForestDual(Forests& forests, double delta, std::size_t n_channels, BlendMemory memory)
+ForestDual::ForestDual(Forests& forests, EdgePenalty penalty, std::size_t n_channels,
+                       BlendMemory memory)
     : forests_(forests),
-      delta_(delta),
+      penalty_(penalty),
       n_channels_(n_channels),
       divergence_(forests.n_vertices() * n_channels),
-      p_(delta > 0.0 ? forests.n_edges() * n_channels : 0) {
+      p_(penalty.is_huber() ? forests.n_edges() * n_channels : 0) {
     parts_.reserve(forests.size() * n_channels);
     int most_shards = 0;
     for (std::size_t l = 0; l < forests.size(); ++l) {
@@ -29,9 +31,9 @@ ForestDual::ForestDual(Forests& forests, double delta, std::size_t n_channels, B
     movements_.resize(static_cast<std::size_t>(most_shards));
 }
 
-ForestDual::ForestDual(std::unique_ptr<Forests> forests, double delta, std::size_t n_channels,
-                       BlendMemory memory)
-    : ForestDual(*forests, delta, n_channels, memory) {
+ForestDual::ForestDual(std::unique_ptr<Forests> forests, EdgePenalty penalty,
+                       std::size_t n_channels, BlendMemory memory)
+    : ForestDual(*forests, penalty, n_channels, memory) {
     owned_ = std::move(forests);
 }
 
@@ -39,7 +41,7 @@ DualVariable::Movement ForestDual::step(std::span<const double> ubar, double t, 
                                         int n_threads, Watch& watch) {
     std::fill(divergence_.begin(), divergence_.end(), 0.0);
     double squared = 0.0;
-    if (delta_ > 0.0) forests_.set_delta(delta_ / t);
+    if (penalty_.is_huber()) forests_.set_penalty(penalty_.over(t));
     for (std::size_t l = 0; l < forests_.size(); ++l) {
         for (std::size_t c = 0; c < n_channels_; ++c) {
             if (!sweep(l, c, ubar, t, blend, n_threads, watch)) return {false, squared};
@@ -115,9 +117,10 @@ double ForestDual::anchor(int) {
     return squared;
 }
 
-double ForestDual::squared_norm(int n_threads) {
+double ForestDual::conjugate(int n_threads) {
+    if (!penalty_.is_huber()) return 0.0;
     get(p_, n_threads);
-    return sum_of(p_.size(), n_threads, [&](std::size_t e) { return p_[e] * p_[e]; }).value();
+    return EdgewisePenalty(penalty_).conjugate(std::span<const double>(p_), n_threads);
 }
 
 void ForestDual::get(std::span<double> p, int n_threads) {

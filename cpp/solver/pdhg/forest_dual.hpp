@@ -22,12 +22,13 @@ namespace graphtv {
 
 class ForestDual : public DualVariable {
   public:
-    // Forests given by reference are borrowed; they must have been built with this delta and without vertex weights.
-    ForestDual(Forests& forests, double delta, std::size_t n_channels, BlendMemory memory);
-    ForestDual(std::unique_ptr<Forests> forests, double delta, std::size_t n_channels,
+    // Forests given by reference are borrowed; they must have been built
+    // with this penalty and without vertex weights.
+    ForestDual(Forests& forests, EdgePenalty penalty, std::size_t n_channels, BlendMemory memory);
+    ForestDual(std::unique_ptr<Forests> forests, EdgePenalty penalty, std::size_t n_channels,
                BlendMemory memory);
     ~ForestDual() override {
-        if (delta_ > 0.0) forests_.set_delta(delta_);
+        if (penalty_.is_huber()) forests_.set_penalty(penalty_);
     }
 
     Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
@@ -35,7 +36,7 @@ class ForestDual : public DualVariable {
     void settle(int n_threads) override { collect(n_threads); }
     double anchor(int n_threads) override;
     std::span<const double> divergence() const override { return divergence_; }
-    double squared_norm(int n_threads) override;
+    double conjugate(int n_threads) override;
     void get(std::span<double> p, int n_threads) override;
     void set(std::span<const double> p, int n_threads) override;
     double squared_operator_norm() const override {
@@ -58,12 +59,12 @@ class ForestDual : public DualVariable {
 
     std::unique_ptr<Forests> owned_;
     Forests& forests_;
-    double delta_;
+    EdgePenalty penalty_;
     std::size_t n_channels_;
     std::vector<Part> parts_;         // channels of a forest side by side
     std::vector<PackSum> movements_;  // by shard
     std::vector<double> divergence_;
-    std::vector<double> p_;  // by edge, for ‖p‖² where δ > 0
+    std::vector<double> p_;  // by edge, for F* where it is not 0
     long long n_sweeps_ = 0;
 };
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "solver/objective.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -57,11 +56,11 @@ long long next_forests(long long iteration) { return iteration + iteration / 2 +
 }  // namespace
 
 Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data,
-           double delta, std::unique_ptr<DualVariable> dual, const PdhgOptions& options)
+           const Penalty& penalty, std::unique_ptr<DualVariable> dual, const PdhgOptions& options)
     : graph_(graph),
       weights_(weights),
       data_(data),
-      delta_(delta),
+      penalty_(penalty),
       dual_(std::move(dual)),
       options_(options),
       gamma_(options.gamma),
@@ -93,7 +92,8 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     weight_ = std::sqrt(s_) / std::sqrt(t_);
 
     if (options.reconditions)
-        reconditioning_.emplace(graph, weights, delta, data.n_channels(), options.memory());
+        reconditioning_.emplace(graph, weights, penalty.by_edge().value(), data.n_channels(),
+                                options.memory());
 
     begin_epoch();
 }
@@ -329,12 +329,12 @@ double Pdhg::squared_rounding() const {
 
 Pdhg::Objectives Pdhg::evaluate() {
     settle();
-    const double penalty = penalty_value(graph_, weights_, delta_, arrival_, options_.n_threads);
+    const double penalty = penalty_.value(graph_, weights_, arrival_, options_.n_threads);
     // ū is free until the next step.
     const auto divergence = dual_->divergence();
     std::transform(divergence.begin(), divergence.end(), ubar_.begin(), std::negate<>());
-    double dual = -data_.conjugate(ubar_, options_.n_threads);
-    if (delta_ > 0.0) dual -= 0.5 * delta_ * dual_->squared_norm(options_.n_threads);
+    const double dual =
+        -data_.conjugate(ubar_, options_.n_threads) - dual_->conjugate(options_.n_threads);
     return {data_.value(arrival_, options_.n_threads) + penalty, dual};
 }
 

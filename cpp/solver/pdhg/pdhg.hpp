@@ -30,6 +30,7 @@
 #include "solver/pdhg/dual_variable.hpp"
 #include "solver/pdhg/reconditioning.hpp"
 #include "terms/data_term.hpp"
+#include "terms/penalty.hpp"
 
 namespace graphtv {
 
@@ -61,8 +62,8 @@ class Pdhg {
     };
 
     // All is borrowed but the dual variable, which must have the options' memory.
-    Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data, double delta,
-         std::unique_ptr<DualVariable> dual, const PdhgOptions& options);
+    Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data,
+         const Penalty& penalty, std::unique_ptr<DualVariable> dual, const PdhgOptions& options);
 
     // Starts from (u, p), p by edge. Without a start, u minimises G and p = 0.
     void start(std::span<const double> u, std::span<const double> p);
@@ -103,7 +104,7 @@ class Pdhg {
     EdgeList graph_;
     std::span<const double> weights_;
     const DataTerm& data_;
-    double delta_;
+    const Penalty& penalty_;
     std::unique_ptr<DualVariable> dual_;
     PdhgOptions options_;
 

@@ -19,11 +19,11 @@ constexpr std::size_t edges_per_change = 1000;
 
 }  // namespace
 
-Reconditioning::Reconditioning(const EdgeList& graph, std::span<const double> weights, double delta,
-                               std::size_t n_channels, BlendMemory memory)
+Reconditioning::Reconditioning(const EdgeList& graph, std::span<const double> weights,
+                               EdgePenalty penalty, std::size_t n_channels, BlendMemory memory)
     : graph_(graph),
       weights_(weights),
-      delta_(delta),
+      penalty_(penalty),
       n_channels_(n_channels),
       memory_(memory),
       heaviest_first_(heaviest_first(weights)) {}
@@ -45,8 +45,8 @@ std::unique_ptr<DualVariable> Reconditioning::operator()(DualVariable& dual, int
     const auto n_forests = m == 0 ? 0 : 1 + *std::ranges::max_element(labels);
     active_.swap(active);
     auto better = std::make_unique<ForestDual>(
-        std::make_unique<Forests>(graph_, weights_, labels, n_forests, delta_), delta_, n_channels_,
-        memory_);
+        std::make_unique<Forests>(graph_, weights_, labels, n_forests, penalty_), penalty_,
+        n_channels_, memory_);
     better->set(p, n_threads);
     return better;
 }

@@ -16,13 +16,14 @@
 
 #include "graph/types.hpp"
 #include "solver/pdhg/dual_variable.hpp"
+#include "tv/edge_penalty.hpp"
 
 namespace graphtv {
 
 class Reconditioning {
   public:
     // The graph and its weights are borrowed.
-    Reconditioning(const EdgeList& graph, std::span<const double> weights, double delta,
+    Reconditioning(const EdgeList& graph, std::span<const double> weights, EdgePenalty penalty,
                    std::size_t n_channels, BlendMemory memory);
 
     // The same p̂ on other forests. Null if hardly any edge has become active or inactive since the
@@ -32,7 +33,7 @@ class Reconditioning {
   private:
     EdgeList graph_;
     std::span<const double> weights_;
-    double delta_;
+    EdgePenalty penalty_;
     std::size_t n_channels_;
     BlendMemory memory_;
     std::vector<EdgeIndex> heaviest_first_;

@@ -43,7 +43,7 @@ class Pdhg:
         start: tuple[Floats, Floats] | None,
         options: PDHG,
     ) -> None:
-        graph, delta, partition = problem.graph, problem.penalty.delta, preconditioner.partition
+        graph, penalty, partition = problem.graph, problem.core_penalty, preconditioner.partition
         self._watch, self._n_threads = watch, n_threads
         self._n_primal = math.prod(problem.shape)
         self._n_dual = math.prod(problem.dual_shape)
@@ -55,7 +55,7 @@ class Pdhg:
                 graph.weights,
                 partition.labels,
                 partition.n_forests,
-                delta,
+                problem.penalty.delta,
                 _NO_VERTEX_WEIGHTS,
                 watch,
             )
@@ -68,7 +68,7 @@ class Pdhg:
             graph.edges,
             graph.weights,
             problem.term,
-            delta,
+            penalty,
             forests,
             preconditioner.alpha,
             scheme,

@@ -1,0 +1,132 @@
+// Binds the penalties, and lets a Python object be one.
+
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+#include "bindings/python_object.hpp"
+#include "parallel/parallel_for.hpp"
+#include "terms/penalty.hpp"
+
+namespace graphtv::bindings {
+
+namespace {
+
+// A penalty made of Python: `object` has value(x), conjugate(p), project(p) and
+// prox_conjugate(v, steps) of flat float64 arrays, as the adapter in graphtv.terms.penalty provides.
+// Every call takes the GIL; what Python raises passes through the solver to its caller.
+class PythonPenalty final : public Penalty {
+  public:
+    PythonPenalty(nb::object made, std::vector<std::int32_t> edge_groups)
+        : object(std::move(made)), edge_groups_(std::move(edge_groups)) {}
+
+    double value(const EdgeList& graph, std::span<const double> weights, std::span<const double> u,
+                 int) const override {
+        const std::size_t n = at(graph.n_vertices), m = graph.edges.size();
+        const std::size_t n_channels = n == 0 ? 0 : u.size() / n;
+        std::vector<double> x(m * n_channels);
+        for (std::size_t c = 0; c < n_channels; ++c)
+            for (std::size_t e = 0; e < m; ++e) {
+                const auto [tail, head] = graph.edges[e];
+                x[c * m + e] = weights[e] * (u[c * n + at(tail)] - u[c * n + at(head)]);
+            }
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<double>(object.attr("value")(copied(x)));
+    }
+    using Penalty::conjugate;
+    double conjugate(std::span<const double> p, int) const override {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<double>(object.attr("conjugate")(copied(p)));
+    }
+    void project(std::span<double> p, int) const override {
+        const nb::gil_scoped_acquire gil;
+        copy_result(object.attr("project")(copied(p)), p);
+    }
+    void prox_conjugate(std::span<const double> v, std::span<const double> steps,
+                        std::span<double> out, int) const override {
+        const nb::gil_scoped_acquire gil;
+        copy_result(object.attr("prox_conjugate")(copied(v), copied(steps)), out);
+    }
+    std::span<const std::int32_t> edge_groups() const override { return edge_groups_; }
+
+    nb::object object;
+
+  private:
+    std::vector<std::int32_t> edge_groups_;
+};
+
+template <class Real>
+double conjugate(const Penalty& self, const In<Real>& p, int n_threads) {
+    const nb::gil_scoped_release no_gil;
+    return self.conjugate(view(p), resolve_threads(n_threads));
+}
+
+}  // namespace
+
+void bind_penalties(nb::module_& m) {
+    nb::class_<Penalty>(m, "Penalty", "A penalty; arrays hold channel after channel.")
+        .def(
+            "value",
+            [](const Penalty& self, Vertex n_vertices, const InEdges& edges,
+               const In<double>& weights, const In<double>& u, int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                const std::size_t n = at(n_vertices);
+                require_size(weights.size(), edges.shape(0));
+                require_size(n == 0 ? u.size() : u.size() % n, 0);
+                return self.value(view(n_vertices, edges), view(weights), view(u),
+                                  resolve_threads(n_threads));
+            },
+            nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+            nb::arg("u").noconvert(), nb::arg("n_threads") = 1, "F(Ku).")
+        .def("conjugate", &conjugate<double>, nb::arg("p").noconvert(), nb::arg("n_threads") = 1,
+             "F*(p), infinite where p is not feasible; p may be rounded.")
+        .def("conjugate", &conjugate<Rounded>, nb::arg("p").noconvert(), nb::arg("n_threads") = 1)
+        .def(
+            "project",
+            [](const Penalty& self, const InPlace& p, int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                self.project(view(p), resolve_threads(n_threads));
+            },
+            nb::arg("p").noconvert(), nb::arg("n_threads") = 1, "To the nearest feasible p.")
+        .def(
+            "prox_conjugate",
+            [](const Penalty& self, const In<double>& v, const In<double>& steps,
+               const InPlace& out, int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                require_size(out.size(), v.size());
+                require_size(steps.size() == 0 ? v.size() : v.size() % steps.size(), 0);
+                self.prox_conjugate(view(v), view(steps), view(out), resolve_threads(n_threads));
+            },
+            nb::arg("v").noconvert(), nb::arg("steps").noconvert(), nb::arg("out").noconvert(),
+            nb::arg("n_threads") = 1, "Steps are one for all or one per edge.")
+        .def_prop_ro(
+            "delta",
+            [](const Penalty& self) -> std::optional<double> {
+                const auto h = self.by_edge();
+                return h ? std::optional(h->delta) : std::nullopt;
+            },
+            "Width of Huber's function, of which F is the sum over all entries; 0 for total "
+            "variation. None for other penalties.");
+
+    nb::class_<EdgewisePenalty, Penalty>(m, "EdgewisePenalty",
+                                         "Total variation, or its Huber relaxation.")
+        .def(
+            "__init__",
+            [](EdgewisePenalty* self, double delta) {
+                new (self) EdgewisePenalty(EdgePenalty{delta});
+            },
+            nb::arg("delta"));
+
+    nb::class_<PythonPenalty, Penalty>(m, "PythonPenalty",
+                                       nb::type_slots(Collected<PythonPenalty>::slots),
+                                       "A penalty made of a Python object.")
+        .def(
+            "__init__",
+            [](PythonPenalty* self, nb::object penalty, const In<std::int32_t>& edge_groups) {
+                const auto groups = view(edge_groups);
+                new (self) PythonPenalty(std::move(penalty), {groups.begin(), groups.end()});
+            },
+            nb::arg("penalty"), nb::arg("edge_groups").noconvert());
+}
+
+}  // namespace graphtv::bindings
