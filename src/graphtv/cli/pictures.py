@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from graphtv.cli import deep_png
 from graphtv.cli.errors import UsageError
 from graphtv.cli.files import STANDARD, read_bytes, shown
+from graphtv.cli.tiff_metadata import metadata_of, write_options
 
 FORMATS = {
     ".jpeg": "jpeg",
@@ -59,7 +60,7 @@ class Picture:
     alpha : ndarray or None
         The transparency, of the shape of the pixels without channels.
     extras : dict
-        What else to hand on: ``icc_profile`` and ``dpi``, or ``axes`` of a TIFF.
+        What else to hand on: ``icc_profile`` and ``dpi``, or ``axes`` and metadata of a TIFF.
     """
 
     pixels: NDArray[Any]
@@ -231,6 +232,7 @@ def _read_tiff(data: bytes, name: str) -> Picture:
                     f" {len(data)} bytes"
                 )
             axes, n_extra = series.axes, len(page.extrasamples)
+            extras = {"axes": axes, **metadata_of(file)}
             pixels = series.asarray()
     except Exception as error:  # of every kind: the file may say anything
         if isinstance(error, UsageError):
@@ -250,8 +252,9 @@ def _read_tiff(data: bytes, name: str) -> Picture:
         alpha = np.ascontiguousarray(np.take(pixels, -1, axis))
         pixels = np.delete(pixels, -1, axis)
         if pixels.shape[axis] == 1:
-            pixels, axes, axis = pixels.squeeze(axis), axes.replace("S", ""), None
-    return Picture(_native(np.ascontiguousarray(pixels)), "tiff", axis, alpha, {"axes": axes})
+            pixels, axis = pixels.squeeze(axis), None
+            extras["axes"] = axes.replace("S", "")
+    return Picture(_native(np.ascontiguousarray(pixels)), "tiff", axis, alpha, extras)
 
 
 def _native(array: NDArray[Any]) -> NDArray[Any]:
@@ -333,13 +336,17 @@ def _encode_tiff(picture: Picture, buffer: BytesIO) -> None:
     options: dict[str, Any] = {}
     if pixels.dtype == np.bool_:
         pixels = pixels.astype(np.uint8) * np.uint8(255)
-    axes = picture.extras.get("axes")
+    axes = picture.extras.get("axes", "")
     if axis is not None and pixels.shape[axis] == 3 and pixels.ndim == 3 and axis == 2:
         options["photometric"] = "rgb"
     else:
-        options["photometric"] = "minisblack"
-        if axes is not None and len(axes) == pixels.ndim and "S" not in axes:
+        options["photometric"] = "rgb" if axes.endswith("S") else "minisblack"
+        if len(axes) == pixels.ndim and "S" not in axes:
             options["metadata"] = {"axes": axes}
+    extras = dict(picture.extras)
+    if picture.alpha is not None or len(axes) != pixels.ndim or "S" in axes[:-1]:
+        extras = {key: extras[key] for key in ("resolution", "icc_profile") if key in extras}
+    options |= write_options(extras, axes, pixels.shape)
     if picture.alpha is not None:
         at = pixels.ndim if axis is None else axis
         parts = [pixels if axis is not None else np.expand_dims(pixels, at)]
