@@ -339,9 +339,9 @@ def test_existing_file_is_kept_unless_forced(capsys):
     ("argv", "complaint"),
     [
         (["nothing.png", "out.png"], "nothing.png: no such file or directory"),
-        ([".", "out.png"], ".: is a directory"),
+        ([".", "out.png"], "out.png must be a folder for several files"),
         (["in.npy", "nowhere/out.npy"], "nowhere is not a directory"),
-        (["in.npy", "."], "is a directory"),
+        (["in.npy", "."], "in.npy exists; --force overwrites it"),
         (["in.npy", "out.gif"], "out.gif must end in one of .jpeg, .jpg, .npy, .png, .tif"),
         (["in.npy", "out"], "out must end in one of"),
         (["text.png", "out.png"], "text.png cannot be read as an image: it is no PNG, JPEG"),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from typing import Any
 
+from graphtv.cli.batch import is_batch, pairs
 from graphtv.cli.errors import UsageError
 from graphtv.cli.files import STANDARD, check_distinct, check_output, shown, write_bytes
 from graphtv.cli.solving import (
     EXIT_HELP,
     add_output_options,
     add_solver_options,
+    certificate,
+    exit_code,
+    json_text,
     positive,
     report,
     solving,
@@ -20,6 +25,12 @@ from graphtv.cli.solving import (
 FORMATS = ("jpeg", "npy", "png", "tiff")
 SUFFIXES = (".jpeg", ".jpg", ".npy", ".png", ".tif", ".tiff")
 TOLERANCE = 1e-6
+
+SIDECAR = ".json"
+"""What follows the name of an output in the name of its certificate."""
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, which ends the other files too."""
 
 DESCRIPTION = """\
 Denoise an image, a volume or an array of any dimension by total variation, and
@@ -35,6 +46,14 @@ examples:
   graphtv denoise scan.tif clean.tif --spacing 2,1,1 --json
   graphtv denoise scratched.png repaired.png --mask known.png --weight 0.05
   cat noisy.png | graphtv denoise - - > clean.png
+  graphtv denoise scans/ clean/ --weight 0.05
+  graphtv denoise "scans/*.tif" clean/ --weight 0.05
+
+several files:
+  IN may be a folder, a pattern in quotes, or several files; OUT is a folder then.
+  Each output has the name of its input. Beside it, NAME.json has the certificate.
+  A file that cannot be read is reported, and the others are done. The exit code
+  is the largest of all files.
 
 weight:
   Larger is smoother. It has the unit of the pixels. Those of uint8 and uint16
@@ -47,11 +66,18 @@ weight:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
-    parser.usage = "graphtv denoise IN OUT [options]"
+    parser.usage = "graphtv denoise IN [IN …] OUT [options]"
     parser.description, parser.epilog = DESCRIPTION, EXAMPLES + EXIT_HELP
-    parser.add_argument("input", metavar="IN", help="PNG, JPEG, TIFF or .npy; - is standard input")
     parser.add_argument(
-        "output", metavar="OUT", help="the same kinds, by its suffix; - is standard output"
+        "input",
+        metavar="IN",
+        nargs="+",
+        help="PNG, JPEG, TIFF or .npy, a folder or a pattern; - is standard input",
+    )
+    parser.add_argument(
+        "output",
+        metavar="OUT",
+        help="the same kinds, by its suffix, or a folder; - is standard output",
     )
     parser.add_argument(
         "--weight",
@@ -95,6 +121,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, help="of standard output; by default that of the input"
     )
+    parser.add_argument(
+        "--sidecar",
+        action=argparse.BooleanOptionalAction,
+        help="write the certificate to OUT.json; by default for several files only",
+    )
     add_solver_options(parser, "1e-6")
     add_output_options(parser)
 
@@ -121,8 +152,40 @@ _weight.__name__, _axis.__name__, _spacing.__name__ = "weight", "axis", "number"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Denoise a file."""
+    """Denoise a file, or several."""
     _check(arguments)
+    if not is_batch(arguments.input, arguments.output):
+        one = _of_file(arguments, arguments.input[0], arguments.output)
+        _check_file(one)
+        return _denoise(one)
+    if arguments.format is not None:
+        raise UsageError("--format is for standard output; files keep their suffix elsewhere")
+    files = pairs(arguments.input, arguments.output, force=arguments.force, suffixes=SUFFIXES)
+    if arguments.sidecar is None:
+        arguments.sidecar = True
+    each = [_of_file(arguments, *pair) for pair in files]
+    for one in each:
+        _check_file(one)
+    code = 0
+    for one in each:
+        try:
+            ended = _denoise(one)
+        except UsageError as error:  # the other files may be in order
+            print(f"graphtv denoise: error: {error}", file=sys.stderr)
+            ended = 2
+        code = max(code, ended)
+        if ended == INTERRUPTED:
+            break
+    return code
+
+
+def _of_file(arguments: argparse.Namespace, source: str, target: str) -> argparse.Namespace:
+    """Return the arguments for one of the files."""
+    return argparse.Namespace(**{**vars(arguments), "input": source, "output": target})
+
+
+def _denoise(arguments: argparse.Namespace) -> int:
+    """Denoise a file, and return the exit code."""
     from graphtv.applications.denoising import denoise_tv
     from graphtv.applications.noise import suggest_weight
     from graphtv.cli.pictures import check_can_hold, encode, format_of, read_picture
@@ -172,22 +235,33 @@ def run(arguments: argparse.Namespace) -> int:
         "channels": picture.n_channels,
         "dtype": str(picture.pixels.dtype),
     }
+    if arguments.sidecar:
+        proved = certificate(arguments, result, facts | {"exit_code": exit_code(result)})
+        write_bytes(arguments.output + SIDECAR, f"{json_text(proved)}\n".encode())
     if not arguments.json:
         facts = {"weight": weight}
     return report(arguments, result, shown(arguments.output, "output"), facts)
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise for what can be refused before anything is read."""
-    check_output(arguments.output, force=arguments.force, suffixes=SUFFIXES)
+    """Raise for options that do not go together."""
     if arguments.json and arguments.output == STANDARD:
         raise UsageError("--json and OUT must not both go to standard output; name a file for OUT")
+    if arguments.sidecar and arguments.output == STANDARD:
+        raise UsageError("--sidecar must have a file beside it; name a file for OUT")
+    if arguments.weight == "auto" and (arguments.loss != "squared" or arguments.huber is not None):
+        raise UsageError("--weight must be a number with --loss or --huber: auto is for neither")
+
+
+def _check_file(arguments: argparse.Namespace) -> None:
+    """Raise for what can be refused before the file is read."""
+    check_output(arguments.output, force=arguments.force, suffixes=SUFFIXES)
+    if arguments.sidecar:
+        check_output(arguments.output + SIDECAR, force=arguments.force)
     if arguments.format is not None and arguments.output != STANDARD:
         raise UsageError("--format is for standard output; the suffix of OUT says it elsewhere")
     if arguments.mask is not None:
         check_distinct({"IN": arguments.input, "--mask": arguments.mask})
-    if arguments.weight == "auto" and (arguments.loss != "squared" or arguments.huber is not None):
-        raise UsageError("--weight must be a number with --loss or --huber: auto is for neither")
 
 
 def _as_axis(axis: int | None, ndim: int) -> int | None:

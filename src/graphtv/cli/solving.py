@@ -113,7 +113,7 @@ def report(
     arguments: argparse.Namespace, result: Result, output: str, facts: dict[str, Any]
 ) -> int:
     """Print the certificate, as JSON if asked to, and return the exit code."""
-    code = EXIT_CODES[result.status]
+    code = exit_code(result)
     if arguments.json:
         print_json(arguments, result, facts | {"exit_code": code})
     elif not arguments.quiet:
@@ -129,9 +129,21 @@ def report(
     return code
 
 
+def exit_code(result: Result) -> int:
+    """Return the exit code that tells how a run ended."""
+    return EXIT_CODES[result.status]
+
+
 def print_json(arguments: argparse.Namespace, result: Result, facts: dict[str, Any]) -> None:
     """Print the certificate and further facts as one JSON object on a line."""
-    content = {
+    print(json_text(certificate(arguments, result, facts), sys.stdout.encoding))
+
+
+def certificate(
+    arguments: argparse.Namespace, result: Result, facts: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what was proved, further facts, and the options of the command."""
+    return {
         "command": arguments.command,
         "status": result.status,
         "primal": result.primal,
@@ -149,7 +161,6 @@ def print_json(arguments: argparse.Namespace, result: Result, facts: dict[str, A
         **facts,
         "options": {k: v for k, v in vars(arguments).items() if k not in ("command", "version")},
     }
-    print(json_text(content, sys.stdout.encoding))
 
 
 def json_text(content: dict[str, Any], encoding: str | None = "utf-8") -> str:

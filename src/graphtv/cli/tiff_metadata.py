@@ -21,7 +21,8 @@ BITS = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?\bType=")bit"')
 
 def metadata_of(file: Any) -> dict[str, Any]:
     """Return what to hand on of an open `tifffile.TiffFile`, of which the first series is used."""
-    tags, found = file.pages[0].tags, {}
+    tags = file.pages[0].tags
+    found: dict[str, Any] = {}
     if "XResolution" in tags and "YResolution" in tags:
         x, y = tags["XResolution"].value, tags["YResolution"].value
         unit = tags["ResolutionUnit"].value if "ResolutionUnit" in tags else None
