@@ -92,3 +92,43 @@ def test_claims_are_told_from_remarks():
     assert agrees("0.123", "0.1…")
     assert not agrees("0.223", "0.1…")
     assert not agrees("True", "False")
+
+
+@pytest.mark.parametrize(
+    ("shown", "claimed"),
+    [
+        ("1.2345 of 7", "1.2346 of 7"),
+        ("(array([125. , 0.2]), -3.1416e-05)", "(array([125. , 0.2]), -3.1415e-05)"),
+        ("0.30000000000000004", "0.3"),
+        ("0.7041999999999", "0.7042"),
+        ("1.0000e+00  -2.5", "9.9999e-01  -2.5"),
+        ("version 1.26.4 0.5", "version 1.26.4 0.5"),
+        ("a 0.1239 b\nc", "a 0.12… b\n…"),
+        ("x\ny\n0.50001", "…\n0.50002"),
+    ],
+)
+def test_claims_may_be_off_by_rounding(shown, claimed):
+    assert agrees(shown, claimed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "claimed"),
+    [
+        ("1.2345", "1.2347"),
+        ("0.35", "0.36"),
+        ("12", "13"),
+        ("100000", "100001"),
+        ("-1.2345", "1.2345"),
+        ("1.2345e-05", "1.2345e-06"),
+        ("[1.2345, 2.0]", "[1.2345 2.0]"),
+        ("1.2345 df", "1.2345"),
+        ("1.2345", "1.2345 df"),
+        ("gap 1.2345", "cap 1.2345"),
+        ("version 1.26.4", "version 1.26.5"),
+        ("0.139", "0.12…"),
+        ("nan", "1.2345"),
+        ("x\n0.50001", "…\n0.50006"),
+    ],
+)
+def test_claims_that_are_wrong_are_found(shown, claimed):
+    assert not agrees(shown, claimed)

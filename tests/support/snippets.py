@@ -1,16 +1,20 @@
 """Runs the Python of a page, top to bottom, and compares what its comments claim.
 
 A comment behind an expression, or in the lines right beneath it, is what the expression is or
-prints; one behind any other statement is a remark. A line "…" stands for any lines, and "…" in a
+prints; one behind any other statement is a remark. Text is compared exactly, numbers up to
+rounding. A line "…" stands for any lines, and "…" in a
 line for any characters. Code that readers need not see stands in an HTML comment,
 ``<!-- python … -->``: neither GitHub nor the site shows it.
 """
 
 import ast
 import re
-from fnmatch import fnmatchcase
+from decimal import Decimal
 from pathlib import Path
 
+# A number with a point or an exponent, that is not cut short by "…" nor part of a name or version.
+NUMBER = r"(?<![\w.])-?(?:\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+)(?!\.?\w|…)"
+ANY_NUMBER = r"-?\d+\.?\d*(?:e[-+]?\d+)?"
 BLOCK = re.compile(r"^(?:```python|<!-- python)\n(.*?)^(?:```|-->)", re.M | re.S)
 
 
@@ -39,10 +43,35 @@ def without_effort(text):
 
 
 def agrees(shown, claimed):
-    """Tell whether the claim is what is shown, but for what it leaves out."""
+    """Tell whether the claim is what is shown, but for what it leaves out and for rounding.
+
+    Text and whole numbers agree exactly, other numbers as `is_close` says.
+    """
     claimed = re.sub(r"^ +…$", "…", without_effort(claimed), flags=re.M)
-    escaped = re.sub(r"([\[?*])", r"[\1]", claimed)
-    return fnmatchcase(without_effort(shown), escaped.replace("…", "*"))
+    parts = re.split(f"({NUMBER}|…)", claimed)
+    numbers = parts[1::2]
+    pattern = "".join(
+        re.escape(part) if k % 2 == 0 else ".*" if part == "…" else f"({ANY_NUMBER})"
+        for k, part in enumerate(parts)
+    )
+    found = re.fullmatch(pattern, without_effort(shown), re.S)
+    if found is None:
+        return False
+    pairs = zip(found.groups(), (n for n in numbers if n != "…"), strict=True)
+    return all(is_close(shown, claimed) for shown, claimed in pairs)
+
+
+def is_close(shown, claimed):
+    """Tell whether two numbers are the same but for rounding, in the last digit shown.
+
+    Machines compute the same to about 1e-12, which may turn the last digit of what is printed by
+    one. With few digits that is too rare, and would be too much, to allow for it: beyond 1e-3 of
+    the number nothing may differ.
+    """
+    value = Decimal(claimed)
+    unit = Decimal(1).scaleb(value.as_tuple().exponent)
+    tolerance = max(unit if unit <= abs(value) / 1000 else 0, abs(value) / 10**6)
+    return abs(Decimal(shown) - value) <= tolerance
 
 
 def plain(value):
