@@ -121,13 +121,13 @@ def test_iterates_are_those_of_the_twin(preconditioner: str, scheme: str, delta:
         assert (done.primal_step, done.dual_step) == pytest.approx((expected.s, expected.t))
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", [*SCHEMES, "auto"])
 @pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 def test_objectives_are_certified_and_meet(preconditioner: str, scheme: str, delta: float) -> None:
     graph = small_graph(preconditioner, seed=2)
     f = np.random.default_rng(3).standard_normal(graph.n_vertices)
-    gamma = 1.0 if scheme == "balanced" else 0.25 if scheme == "accelerated" else 0.0
+    gamma = 1.0 if scheme in ("balanced", "auto") else 0.25 if scheme == "accelerated" else 0.0
     solver = engine(graph, squared(f), preconditioner, scheme, gamma=gamma, delta=delta)
     watch = _core.Watch(np.inf)
     for _ in range(2000):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reliability import (
     bad_input,
+    convergence,
     cut_levels,
     determinism,
     differential,
@@ -22,6 +23,7 @@ MODULES = (
     false_success,
     differential,
     metamorphic,
+    convergence,
     cut_levels,
     bad_input,
     readers,

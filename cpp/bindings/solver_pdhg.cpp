@@ -24,7 +24,9 @@ PdhgOptions::Scheme scheme_called(const std::string& name) {
     if (name == "accelerated") return accelerated;
     if (name == "balanced") return balanced;
     if (name == "restarted") return restarted;
-    throw std::invalid_argument("scheme must be one of fixed, accelerated, balanced, restarted");
+    if (name == "auto") return automatic;
+    throw std::invalid_argument(
+        "scheme must be one of fixed, accelerated, balanced, restarted, auto");
 }
 
 // Knows its sizes, which the core takes on trust.

@@ -147,8 +147,8 @@ int main() {
     using namespace graphtv;
     using namespace graphtv::tests;
     for (const Kind kind : {Kind::none, Kind::diagonal, Kind::linear, Kind::trees}) {
-        for (const Scheme scheme :
-             {Scheme::fixed, Scheme::accelerated, Scheme::balanced, Scheme::restarted})
+        for (const Scheme scheme : {Scheme::fixed, Scheme::accelerated, Scheme::balanced,
+                                    Scheme::restarted, Scheme::automatic})
             threads_change_no_bit(kind, scheme, EdgewisePenalty(), 1);
         threads_change_no_bit(kind, Scheme::balanced, EdgewisePenalty({0.1}), 2);
         if (kind == Kind::none || kind == Kind::diagonal)

@@ -11,9 +11,11 @@ import pytest
 
 import graphtv
 from graphtv import (
+    AbsoluteLoss,
     EntropicSimplex,
     FlowNetwork,
     Graph,
+    PoissonLoss,
     Problem,
     SquaredLoss,
     _memory,
@@ -51,6 +53,47 @@ def test_scales_that_overflow_in_the_iteration_leave_a_point():
     result = solve(problem, max_iterations=50)
     assert result.status == "optimal"
     np.testing.assert_array_equal(result.u, 4.5e-133)
+
+
+def test_an_image_that_is_constant_up_to_rounding():
+    """The first step was as long as most values differ: by one bit. It stalled at a gap of 0.2."""
+    rng = np.random.default_rng(0)
+    image = 0.3 + rng.integers(0, 2, (40, 40)) * 2.0**-54
+    image[10:14, 10:14] = rng.random((4, 4))
+    problem = Problem(grid_graph(image.shape, 0.3), AbsoluteLoss(image.ravel()))
+    assert solve(problem).status == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("counts", "weights", "weight", "delta"),
+    [
+        ([3.0, np.nextafter(3.0, 4.0), 7.0], [1, 1, 1], 10.0, 0.01),
+        ([2.0, np.nextafter(2.0, 4.0), 7.0], [1, 0, 1], 100.0, 10.0),
+        ([5.0, 2.0, 4.0], [1, 1, 0], 100.0, 0.1),
+        ([4.0, 3.0, 2.0], [1, 0, 1], 1.0, 0.1),
+    ],
+)
+def test_poisson_on_a_path_of_three(counts, weights, weight, delta):
+    """The weight of the steps ran away while one of the two points moved by roundings."""
+    data = PoissonLoss(counts, weights)
+    problem = Problem(gallery.path_graph(3, weight), data, graphtv.HuberTV(delta))
+    for preconditioner in ("diagonal", "chains"):
+        result = solve(problem, method="pdhg", preconditioner=preconditioner)
+        assert result.status == "optimal"
+        assert result.iterations < 500
+
+
+@pytest.mark.parametrize("weight", [1e2, 1e3, 1e4, 1e6])
+@pytest.mark.parametrize("delta", [0.001, 0.1, 10.0])
+def test_large_weights_of_a_curved_penalty(weight, delta):
+    """Over edges, PDHG stalled at a gap of 1."""
+    image, _ = gallery.piecewise_constant_image((30, 30), seed=0)
+    problem = Problem(
+        grid_graph(image.shape, weight), SquaredLoss(image.ravel()), graphtv.HuberTV(delta)
+    )
+    result = solve(problem, method="pdhg", preconditioner="diagonal")
+    assert result.status == "optimal"
+    assert result.iterations < 20_000
 
 
 def huber_scales():

@@ -12,6 +12,7 @@ FEW = {
     "false-success": 80,
     "differential": 7,
     "metamorphic": 36,
+    "convergence": 300,
     "cut-levels": 65,
     "determinism": 4,
 }

@@ -47,11 +47,17 @@ class DualVariable {
     // Makes Kᵀp̂ right after a step that was not completed.
     virtual void settle(int n_threads) = 0;
 
+    // Takes the memory of an anchor, for blends that had none.
+    virtual void take_anchor() = 0;
+
     // Moves the anchor to p̂; the squared distance in the metric T from where it was.
     virtual double anchor(int n_threads) = 0;
 
     // Kᵀp̂ by vertex.
     virtual std::span<const double> divergence() const = 0;
+
+    // ‖p̂‖_T².
+    virtual double squared_length(int n_threads) const = 0;
 
     // F*(p̂).
     virtual double conjugate(int n_threads) = 0;

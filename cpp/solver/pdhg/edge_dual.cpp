@@ -219,6 +219,12 @@ double EdgeDual::anchor(int n_threads) {
     });
 }
 
+double EdgeDual::squared_length(int n_threads) const {
+    const auto m = weights_.size();
+    return quick_sum_of(p_.size(), n_threads,
+                        [&](std::size_t i) { return p_[i] * p_[i] / inverse_metric(i % m); });
+}
+
 void EdgeDual::gather(int n_threads) {
     const auto m = weights_.size(), n = at(graph_.n_vertices);
     for (std::size_t c = 0; c < n_channels_; ++c) {

@@ -32,8 +32,10 @@ class EdgeDual : public DualVariable {
     Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
                   Watch& watch) override;
     void settle(int n_threads) override { gather(n_threads); }
+    void take_anchor() override { anchor_.resize(p_.size()); }
     double anchor(int n_threads) override;
     std::span<const double> divergence() const override { return divergence_; }
+    double squared_length(int n_threads) const override;
     double conjugate(int n_threads) override;
     void get(std::span<double> p, int n_threads) override;
     void set(std::span<const double> p, int n_threads) override;

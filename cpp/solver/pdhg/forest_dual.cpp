@@ -117,6 +117,14 @@ double ForestDual::anchor(int) {
     return squared;
 }
 
+double ForestDual::squared_length(int n_threads) const {
+    double squared = 0.0;
+    for (const Part& here : parts_)
+        squared += quick_sum_of(here.q.size(), n_threads,
+                                [&](std::size_t i) { return here.q[i] * here.q[i]; });
+    return squared;
+}
+
 double ForestDual::conjugate(int n_threads) {
     if (!penalty_.is_huber()) return 0.0;
     get(p_, n_threads);

@@ -34,8 +34,12 @@ class ForestDual : public DualVariable {
     Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
                   Watch& watch) override;
     void settle(int n_threads) override { collect(n_threads); }
+    void take_anchor() override {
+        for (Part& part : parts_) part.anchor.resize(part.q.size());
+    }
     double anchor(int n_threads) override;
     std::span<const double> divergence() const override { return divergence_; }
+    double squared_length(int n_threads) const override;
     double conjugate(int n_threads) override;
     void get(std::span<double> p, int n_threads) override;
     void set(std::span<const double> p, int n_threads) override;

@@ -19,6 +19,8 @@
 //   restarts from (û, p̂) when the fixed-point residual has fallen enough (Lu and Yang, "Restarted
 //   Halpern PDHG for linear programming", 2024), and the weight balanced at restarts (PDLP). For G
 //   without strong convexity.
+// - automatic: balanced, and restarted from the iteration on at which that is the faster one. Where
+//   condition numbers are large, over-relaxation alone hardly gets ahead.
 #pragma once
 
 #include <memory>
@@ -35,7 +37,7 @@
 namespace graphtv {
 
 struct PdhgOptions {
-    enum class Scheme { fixed, accelerated, balanced, restarted };
+    enum class Scheme { fixed, accelerated, balanced, restarted, automatic };
     Scheme scheme = Scheme::balanced;
     double primal_step = 0.0;    // s; 0: from the weight
     double dual_step = 0.0;      // t; 0: N/s
@@ -45,7 +47,7 @@ struct PdhgOptions {
     int n_threads = 1;
 
     BlendMemory memory() const {
-        return {scheme == Scheme::balanced || scheme == Scheme::restarted,
+        return {scheme != Scheme::fixed && scheme != Scheme::accelerated,
                 scheme == Scheme::restarted};
     }
 };
@@ -69,7 +71,7 @@ class Pdhg {
     void start(std::span<const double> u, std::span<const double> p);
 
     // One iteration. When the watch ends it, û and p̂ are feasible, and the rest follows when it is
-    // needed. Takes no memory unless it reconditions.
+    // needed. Takes no memory unless it reconditions or changes its scheme.
     Step step(Watch& watch);
 
     // Both objectives at (û, p̂).
@@ -95,10 +97,13 @@ class Pdhg {
     template <class Entry>
     double squared_norm(const Entry& entry) const;
     Distances begin_epoch();
+    void begin_restarts();
     void balance(const Distances& moved, double share, double largest_change);
+    void take_weight(double weight);
+    double first_weight() const;
     double natural_weight() const;
     double length_of_range() const;
-    double squared_rounding() const;
+    Distances rounding() const;
     bool recondition(const Watch& watch);
 
     EdgeList graph_;
@@ -107,10 +112,10 @@ class Pdhg {
     const Penalty& penalty_;
     std::unique_ptr<DualVariable> dual_;
     PdhgOptions options_;
+    Scheme scheme_;  // at work
 
     double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
     double unit_;                           // the natural weight, for units of u and ω
-    double balanced_weight_ = 0.0;          // the last on which both points had a say, if any
     long long iteration_ = 0, next_balance_, next_recondition_;
     long long earlier_sweeps_ = 0;
     std::optional<Reconditioning> reconditioning_;

@@ -20,15 +20,15 @@ constexpr std::size_t edges_per_change = 1000;
 }  // namespace
 
 Reconditioning::Reconditioning(const EdgeList& graph, std::span<const double> weights,
-                               EdgePenalty penalty, std::size_t n_channels, BlendMemory memory)
+                               EdgePenalty penalty, std::size_t n_channels)
     : graph_(graph),
       weights_(weights),
       penalty_(penalty),
       n_channels_(n_channels),
-      memory_(memory),
       heaviest_first_(heaviest_first(weights)) {}
 
-std::unique_ptr<DualVariable> Reconditioning::operator()(DualVariable& dual, int n_threads) {
+std::unique_ptr<DualVariable> Reconditioning::operator()(DualVariable& dual, BlendMemory memory,
+                                                         int n_threads) {
     const auto m = weights_.size();
     std::vector<double> p(m * n_channels_);
     dual.get(p, n_threads);
@@ -46,7 +46,7 @@ std::unique_ptr<DualVariable> Reconditioning::operator()(DualVariable& dual, int
     active_.swap(active);
     auto better = std::make_unique<ForestDual>(
         std::make_unique<Forests>(graph_, weights_, labels, n_forests, penalty_), penalty_,
-        n_channels_, memory_);
+        n_channels_, memory);
     better->set(p, n_threads);
     return better;
 }

@@ -24,18 +24,17 @@ class Reconditioning {
   public:
     // The graph and its weights are borrowed.
     Reconditioning(const EdgeList& graph, std::span<const double> weights, EdgePenalty penalty,
-                   std::size_t n_channels, BlendMemory memory);
+                   std::size_t n_channels);
 
     // The same p̂ on other forests. Null if hardly any edge has become active or inactive since the
     // last call.
-    std::unique_ptr<DualVariable> operator()(DualVariable& dual, int n_threads);
+    std::unique_ptr<DualVariable> operator()(DualVariable& dual, BlendMemory memory, int n_threads);
 
   private:
     EdgeList graph_;
     std::span<const double> weights_;
     EdgePenalty penalty_;
     std::size_t n_channels_;
-    BlendMemory memory_;
     std::vector<EdgeIndex> heaviest_first_;
     std::vector<bool> active_;  // in every channel; empty before the first call
 };

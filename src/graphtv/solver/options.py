@@ -18,7 +18,9 @@ class PDHG:
     scheme : {'auto', 'fixed', 'accelerated', 'balanced', 'restarted'}
         ``fixed``: constant steps. ``accelerated``: Algorithm 2 of Chambolle and Pock [1]_, for
         strongly convex data terms. ``balanced``: over-relaxed, with steps that are balanced now
-        and then. ``restarted``: Halpern's iteration with restarts [2]_.
+        and then. ``restarted``: Halpern's iteration with restarts [2]_. ``auto``: balanced for at
+        most 400 iterations and restarted afterwards; terms without strong convexity are restarted
+        from the beginning.
     gamma : float, optional
         Constant of strong convexity that ``accelerated`` takes; the term's by default. The paper
         takes 0.25 for the squared loss.

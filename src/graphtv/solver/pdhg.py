@@ -61,8 +61,8 @@ class Pdhg:
             )
         gamma = problem.term.strong_convexity if options.gamma is None else options.gamma
         scheme = options.scheme
-        if scheme == "auto":
-            scheme = "balanced" if gamma > 0.0 else "restarted"
+        if scheme == "auto" and gamma == 0.0:
+            scheme = "restarted"
         self._core = _core.Pdhg(
             graph.n_vertices,
             graph.edges,
@@ -148,5 +148,5 @@ def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:
     partition = preconditioner.partition
     if partition is None or partition.is_linear or partition.method == "custom":
         return False
-    balances = scheme in ("balanced", "restarted")
+    balances = scheme in ("auto", "balanced", "restarted")
     return balances and partition.graph.n_edges <= RECONDITION_EDGES
