@@ -23,7 +23,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from graphtv import TVClassifier, knn_graph
-from graphtv.applications._affinity import SmoothedNeighbours
+from graphtv.applications.learning.affinity import SmoothedNeighbours
 from graphtv.gallery import three_moons
 from process_memory import peak, reset_peak
 

@@ -22,7 +22,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow, shortest_path
 
 from graphtv import FlowNetwork, Graph, cut_path, gallery, grid_graph, min_cut, read_dimacs
-from graphtv.applications.cut_problem import CutProblem
+from graphtv.applications.cuts.cut_problem import CutProblem
 from races.race import race
 
 try:

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from graphtv import PDHG, EntropicSimplex, Problem, _core, segment, segment_image
-from graphtv.applications import segmentation
+from graphtv.applications.imaging import segmentation
 from graphtv.paper.photographs import Photograph, icg_names, read_icg
 from graphtv.problem import relative_gap
 from graphtv.solver.factory import make_engine

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from graphtv import (
     ForestPartition,
     Graph,
-    condition,
     condition_number,
     decompose,
     gallery,
     grid_graph,
 )
-from graphtv.condition import METHODS
+from graphtv.decomposition import condition
+from graphtv.decomposition.condition import METHODS
 
 
 def finite_condition(matrix, rank):

@@ -23,9 +23,9 @@ from graphtv import (
 from graphtv._reference import pdhg as reference
 from graphtv._reference.certificate import certificate
 from graphtv._reference.tv import tv_quadratic
-from graphtv.decomposition import ForestPartition
+from graphtv.decomposition.partition import ForestPartition
+from graphtv.decomposition.preconditioner import as_preconditioner
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
-from graphtv.preconditioner import as_preconditioner
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from graphtv import Graph, Problem, SquaredLoss, _core, decompose, grid_graph, solve
-from graphtv.decomposition import ForestPartition
+from graphtv.decomposition.partition import ForestPartition
 from graphtv.gallery import erdos_renyi_graph
 
 

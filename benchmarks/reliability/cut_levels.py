@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv import FlowNetwork
-from graphtv.applications.cut_path import CutPath
+from graphtv.applications.cuts.cut_path import CutPath
 from reliability.harness import Figures, Property
 
 MAGNITUDES = tuple(10**k for k in range(6, 19))

@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphtv import datasets, gallery
-    from graphtv.applications.classifier import TVClassifier
-    from graphtv.applications.cut_path import CutPath, cut_path
-    from graphtv.applications.denoising import denoise_tv
-    from graphtv.applications.fused_lasso import fused_lasso
-    from graphtv.applications.fused_lasso_estimator import FusedLasso
-    from graphtv.applications.fused_lasso_path import FusedLassoPath, fused_lasso_path
-    from graphtv.applications.min_cut import Cut, min_cut
-    from graphtv.applications.noise import estimate_noise, suggest_weight
-    from graphtv.applications.segmentation import Segmentation, segment, segment_image
-    from graphtv.condition import condition_number
-    from graphtv.decomposition import ForestPartition, decompose
-    from graphtv.exact import tv_chain, tv_forest
-    from graphtv.flow_network import FlowNetwork
-    from graphtv.graph import Graph
-    from graphtv.grid import GridStructure, grid_graph, recognize_grid
+    from graphtv.applications.cuts.cut_path import CutPath, cut_path
+    from graphtv.applications.cuts.flow_network import FlowNetwork
+    from graphtv.applications.cuts.min_cut import Cut, min_cut
+    from graphtv.applications.fused.fused_lasso import fused_lasso
+    from graphtv.applications.fused.fused_lasso_estimator import FusedLasso
+    from graphtv.applications.fused.fused_lasso_path import FusedLassoPath, fused_lasso_path
+    from graphtv.applications.imaging.denoising import denoise_tv
+    from graphtv.applications.imaging.noise import estimate_noise, suggest_weight
+    from graphtv.applications.imaging.segmentation import Segmentation, segment, segment_image
+    from graphtv.applications.learning.classifier import TVClassifier
+    from graphtv.decomposition.condition import condition_number
+    from graphtv.decomposition.partition import ForestPartition, decompose
+    from graphtv.graph.graph import Graph
+    from graphtv.graph.grid import GridStructure, grid_graph, recognize_grid
+    from graphtv.graph.neighbours import knn_graph
     from graphtv.io import DimacsError, read_dimacs, write_dimacs
-    from graphtv.neighbours import knn_graph
     from graphtv.problem import Problem
     from graphtv.result import Result
     from graphtv.scale.result import TiledResult
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
         SquaredLoss,
         TotalVariation,
     )
+    from graphtv.tv.exact import tv_chain, tv_forest
 
 __all__ = [
     "PDHG",
@@ -95,23 +95,23 @@ __all__ = [
 ]
 
 _NAMES = {
-    "applications.classifier": ("TVClassifier",),
-    "applications.cut_path": ("CutPath", "cut_path"),
-    "applications.denoising": ("denoise_tv",),
-    "applications.fused_lasso": ("fused_lasso",),
-    "applications.fused_lasso_estimator": ("FusedLasso",),
-    "applications.fused_lasso_path": ("FusedLassoPath", "fused_lasso_path"),
-    "applications.min_cut": ("Cut", "min_cut"),
-    "applications.noise": ("estimate_noise", "suggest_weight"),
-    "applications.segmentation": ("Segmentation", "segment", "segment_image"),
-    "condition": ("condition_number",),
-    "decomposition": ("ForestPartition", "decompose"),
-    "exact": ("tv_chain", "tv_forest"),
-    "flow_network": ("FlowNetwork",),
-    "graph": ("Graph",),
-    "grid": ("GridStructure", "grid_graph", "recognize_grid"),
+    "applications.learning.classifier": ("TVClassifier",),
+    "applications.cuts.cut_path": ("CutPath", "cut_path"),
+    "applications.imaging.denoising": ("denoise_tv",),
+    "applications.fused.fused_lasso": ("fused_lasso",),
+    "applications.fused.fused_lasso_estimator": ("FusedLasso",),
+    "applications.fused.fused_lasso_path": ("FusedLassoPath", "fused_lasso_path"),
+    "applications.cuts.min_cut": ("Cut", "min_cut"),
+    "applications.imaging.noise": ("estimate_noise", "suggest_weight"),
+    "applications.imaging.segmentation": ("Segmentation", "segment", "segment_image"),
+    "decomposition.condition": ("condition_number",),
+    "decomposition.partition": ("ForestPartition", "decompose"),
+    "tv.exact": ("tv_chain", "tv_forest"),
+    "applications.cuts.flow_network": ("FlowNetwork",),
+    "graph.graph": ("Graph",),
+    "graph.grid": ("GridStructure", "grid_graph", "recognize_grid"),
     "io": ("DimacsError", "read_dimacs", "write_dimacs"),
-    "neighbours": ("knn_graph",),
+    "graph.neighbours": ("knn_graph",),
     "problem": ("Problem",),
     "result": ("Result",),
     "scale.result": ("TiledResult",),

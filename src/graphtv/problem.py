@@ -14,7 +14,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded, as_floats
-from graphtv.graph import Graph, as_graph
+from graphtv.graph.graph import Graph, as_graph
 from graphtv.terms import DataTerm, HuberTV, LogisticLoss, Penalty, TotalVariation
 from graphtv.terms._arrays import to_core
 from graphtv.terms._logistic_domain import logistic_domain

@@ -23,8 +23,8 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from graphtv import Graph, Problem, TVClassifier
-from graphtv.applications import classifier
-from graphtv.applications._affinity import Neighbours, SmoothedNeighbours
+from graphtv.applications.learning import classifier
+from graphtv.applications.learning.affinity import Neighbours, SmoothedNeighbours
 from graphtv.gallery import three_moons
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtv import FlowNetwork, Graph, _core, cut_path, gallery, grid_graph, min_cut
-from graphtv.applications.cut_problem import CutProblem
-from graphtv.applications.exact_levels import exact_levels
+from graphtv.applications.cuts.cut_problem import CutProblem
+from graphtv.applications.cuts.exact_levels import exact_levels
 from networks import networks, oracle
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graphtv import Graph, Problem, SquaredLoss, datasets, fused_lasso, gallery, grid_graph, solve
-from graphtv.applications.fused_model import LOSSES, FusedModel, make_loss
-from graphtv.applications.sparse_loss import SparseLoss
-from graphtv.components import connected_components
+from graphtv.applications.fused.fused_model import LOSSES, FusedModel, make_loss
+from graphtv.applications.fused.sparse_loss import SparseLoss
+from graphtv.graph.components import connected_components
 
 DATA = os.environ.get("GRAPHTV_DATA")
 N = 14

@@ -20,11 +20,11 @@ from graphtv import (
     gallery,
     grid_graph,
 )
-from graphtv.applications.cross_validation import as_folds, spread_folds
-from graphtv.applications.degrees_of_freedom import degrees_of_freedom, fused_components
-from graphtv.applications.fused_model import LOSSES, FusedModel
-from graphtv.applications.lambda_max import lambda_max
-from graphtv.applications.medians import Medians
+from graphtv.applications.fused.cross_validation import as_folds, spread_folds
+from graphtv.applications.fused.degrees_of_freedom import degrees_of_freedom, fused_components
+from graphtv.applications.fused.fused_model import LOSSES, FusedModel
+from graphtv.applications.fused.lambda_max import lambda_max
+from graphtv.applications.fused.medians import Medians
 
 DATA = os.environ.get("GRAPHTV_DATA")
 ROOT = Path(__file__).parents[2]

@@ -88,7 +88,7 @@ def test_path_and_cross_validation():
 
 @pytest.mark.parametrize("has_graph", [True, False])
 def test_estimator(has_graph):
-    ml = pytest.importorskip("graphtv.applications.fused_lasso_estimator")
+    ml = pytest.importorskip("graphtv.applications.fused.fused_lasso_estimator")
     X = np.argwhere(np.ones((4, 5))).astype(float)
     model = {"lam": 0.3, "graph": GRAPH} if has_graph else {"lam": 0.3, "n_neighbors": 3}
     expected = ml.FusedLasso(**model).fit(X, SIGNAL, sample_weight=np.where(MISSING, 0.0, 1.0))

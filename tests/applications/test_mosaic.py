@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphtv import denoise_tv, suggest_weight
-from graphtv.applications._image import as_image
-from graphtv.applications._mosaic import mosaic, sample
+from graphtv.applications.imaging.image import as_image
+from graphtv.applications.imaging.mosaic import mosaic, sample
 from images import noisy_image
 
 
 @pytest.fixture
 def few_pixels(monkeypatch):
-    monkeypatch.setattr("graphtv.applications._mosaic.MOST_PIXELS", 900)
+    monkeypatch.setattr("graphtv.applications.imaging.mosaic.MOST_PIXELS", 900)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.integers(1, 5000))
@@ -50,7 +50,7 @@ def test_large_images_have_the_weight_of_a_sample(few_pixels):
     assert result.status == "optimal"
     np.testing.assert_array_equal(denoised, denoise_tv(image, weight))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("graphtv.applications._mosaic.MOST_PIXELS", 80 * 60)
+        patch.setattr("graphtv.applications.imaging.mosaic.MOST_PIXELS", 80 * 60)
         whole = suggest_weight(image)
     assert weight != whole
     assert weight == pytest.approx(whole, rel=0.4)
@@ -66,6 +66,6 @@ def test_where_nothing_of_the_sample_is_known_the_whole_image_is_taken(few_pixel
 def test_the_cheap_rule_needs_no_sample(few_pixels):
     image = noisy_image((80, 60))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("graphtv.applications._mosaic.MOST_PIXELS", 80 * 60)
+        patch.setattr("graphtv.applications.imaging.mosaic.MOST_PIXELS", 80 * 60)
         whole = suggest_weight(image, rule="noise")
     assert suggest_weight(image, rule="noise") == whole

@@ -15,8 +15,8 @@ from graphtv import (
     solve,
     suggest_weight,
 )
-from graphtv.applications import _risk
-from graphtv.applications._image import as_image
+from graphtv.applications.imaging import risk
+from graphtv.applications.imaging.image import as_image
 
 
 def white(shape, sigma=1.0, seed=0):
@@ -137,14 +137,14 @@ def test_degrees_of_freedom_are_the_trace_of_the_derivative(weight):
         change = denoise_tv(moved, weight, tol=0) - denoise_tv(noisy, weight, tol=0)
         trace += change.flat[k] / step
     u = denoise_tv(noisy, weight, tol=0).ravel()
-    assert _risk.n_pieces(grid_graph(shape), u, None) == pytest.approx(trace, abs=1e-3)
+    assert risk.n_pieces(grid_graph(shape), u, None) == pytest.approx(trace, abs=1e-3)
 
 
 def test_pieces_without_data_are_not_counted():
     graph = gallery.path_graph(5)
     u = np.array([1.0, 1.0, 2.0, 3.0, 3.0])
-    assert _risk.n_pieces(graph, u, None) == 3
-    assert _risk.n_pieces(graph, u, np.array([True, False, False, True, True])) == 2
+    assert risk.n_pieces(graph, u, None) == 3
+    assert risk.n_pieces(graph, u, np.array([True, False, False, True, True])) == 2
 
 
 @pytest.mark.parametrize("weight", [0.02, 0.08, 0.3])
@@ -155,9 +155,9 @@ def test_estimate_of_the_risk_is_unbiased(weight):
         truth = gallery.piecewise_constant_image((24, 24), noise=0.0, seed=3)[1]
         noisy = truth + white(truth.shape, 0.15, seed)
         image = as_image(noisy, "data")
-        risk = _risk.Risk(image, grid_graph((24, 24)), np.array([0.15]), np.inf, False, 1)
+        estimate = risk.Risk(image, grid_graph((24, 24)), np.array([0.15]), np.inf, False, 1)
         error = np.mean((denoise_tv(noisy, weight) - truth) ** 2)
-        differences.append(risk(weight) - error)
+        differences.append(estimate(weight) - error)
     assert abs(np.mean(differences)) < 4 * np.std(differences) / np.sqrt(30)
 
 
@@ -251,7 +251,7 @@ def test_ctrl_c_ends_the_search(monkeypatch):
     class Interrupted:
         status = "interrupted"
 
-    monkeypatch.setattr(_risk, "solve", lambda *_, **__: Interrupted())
+    monkeypatch.setattr(risk, "solve", lambda *_, **__: Interrupted())
     with pytest.raises(KeyboardInterrupt):
         suggest_weight(white((5, 5)))
 

@@ -15,7 +15,7 @@ from graphtv import (
     grid_graph,
     solve,
 )
-from graphtv.applications._pixel_graph import pixel_graph
+from graphtv.applications.imaging.pixel_graph import pixel_graph
 from images import close, exact, few, noisy_image, small_weights
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from graphtv import EntropicSimplex, Graph, Problem, Result, grid_graph, segment, segment_image
-from graphtv.applications.scribbles import MOST_SAMPLES, scribble_cost
-from graphtv.applications.segmentation import Segmentation, _contrast_graph
+from graphtv.applications.imaging.scribbles import MOST_SAMPLES, scribble_cost
+from graphtv.applications.imaging.segmentation import Segmentation, contrast_graph
 
 ROOT = Path(__file__).parents[2]
 
@@ -207,7 +207,7 @@ def test_diagonals_do_not_change_what_a_straight_border_costs():
     step[:, side // 2 :] = 1.0
     pixels = np.ones((side, side, 1))
     length = [
-        np.abs(_contrast_graph(pixels, 0.1, connectivity).gradient() @ step.ravel()).sum()
+        np.abs(contrast_graph(pixels, 0.1, connectivity).gradient() @ step.ravel()).sum()
         for connectivity in (1, 2)
     ]
     assert length[0] == side

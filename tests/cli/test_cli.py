@@ -29,7 +29,7 @@ def empty_directory(tmp_path, monkeypatch):
 @pytest.fixture
 def small_examples(monkeypatch):
     """Make the examples of the demonstration small."""
-    from graphtv.cli.demo import examples
+    from graphtv.gallery import examples
 
     roads, landscape = examples.roads, examples.landscape
     monkeypatch.setattr(examples, "roads", lambda: roads(200))
@@ -184,7 +184,8 @@ def test_a_terminal_without_greek(monkeypatch):
 
 def test_the_race_is_live_on_a_terminal(monkeypatch, capsys):
     pytest.importorskip("rich")
-    from graphtv.cli.demo import examples, race
+    from graphtv.cli.demo import race
+    from graphtv.gallery import examples
 
     monkeypatch.setattr(race, "_can_be_live", lambda: True)
     results = race.race(examples.roads(200))

@@ -6,7 +6,7 @@ import dask.array as da
 import pytest
 from dask.core import get_dependencies
 
-from graphtv.scale.denoising import _floats, _is_known
+from graphtv.applications.imaging.tiled_denoising import _floats, _is_known
 from graphtv.scale.grid_problem import GridProblem
 
 

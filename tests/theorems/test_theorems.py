@@ -15,7 +15,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from graphtv import ForestPartition, Graph, condition_number, decompose, gallery, grid_graph
-from graphtv.decomposition import SPANNING
+from graphtv.decomposition.partition import SPANNING
 
 
 def incidence(graph):

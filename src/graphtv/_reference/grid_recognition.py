@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from graphtv.graph import Graph
-from graphtv.grid import grid_graph
+from graphtv.graph.graph import Graph
+from graphtv.graph.grid import grid_graph
 
 
 def recognize_grid(graph: Graph) -> tuple[tuple[int, ...], NDArray[np.int64]] | None:

@@ -12,8 +12,8 @@ from graphtv._validate import as_intensities
 from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
 from graphtv.app.shift import Shift
-from graphtv.applications.denoising import denoise_tv
-from graphtv.applications.noise import suggest_weight
+from graphtv.applications.imaging.denoising import denoise_tv
+from graphtv.applications.imaging.noise import suggest_weight
 from graphtv.result import Result
 from graphtv.solver.progress import Info
 

@@ -7,7 +7,7 @@ from io import BytesIO
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv.cli.scribbles import default_colour
+from graphtv.io.palette import default_colour
 
 GREY = (128, 128, 128)
 

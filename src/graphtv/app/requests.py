@@ -12,7 +12,7 @@ from graphtv.app.denoiser import LEAST_WEIGHT, MOST_WEIGHT
 from graphtv.app.limits import LARGEST_BRUSH, LONGEST_NAME, MOST_CLASSES
 from graphtv.app.samples import SAMPLES
 from graphtv.app.strokes import Stroke
-from graphtv.preconditioner import NAMES
+from graphtv.decomposition.preconditioner import NAMES
 
 PRECONDITIONERS = ("auto", *(name for name in NAMES if name != "auto"))
 

@@ -20,7 +20,7 @@ def sample(name: str) -> Photo:
 
 
 def _landscape() -> Floats:
-    from graphtv.cli.demo.examples import landscape
+    from graphtv.gallery.examples import landscape
 
     return landscape(HEIGHT, WIDTH).image
 

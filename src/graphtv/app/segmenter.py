@@ -18,8 +18,13 @@ from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
 from graphtv.app.shift import Shift
 from graphtv.app.strokes import Marks
-from graphtv.applications.scribbles import log_densities, posterior_cost
-from graphtv.applications.segmentation import Labels, _contrast_graph, _hold, opponent
+from graphtv.applications.imaging.scribbles import log_densities, posterior_cost
+from graphtv.applications.imaging.segmentation import (
+    Labels,
+    contrast_graph,
+    fix_scribbles,
+    opponent,
+)
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
@@ -99,7 +104,7 @@ class Segmenter:
         self._colours = opponent(photo.pixels / 255.0)
         deviation = math.sqrt(float(self._colours.var(axis=(0, 1)).sum()))
         self._sigma = SIGMA_COLOR * (deviation or 1.0)
-        self._graph = _contrast_graph(self._colours, XI, 1)
+        self._graph = contrast_graph(self._colours, XI, 1)
         self._densities: dict[int, tuple[bytes, Floats]] = {}
         self._start: tuple[list[int], Floats, Floats] | None = None
         self._wish: Wish | None = None
@@ -203,7 +208,7 @@ class Segmenter:
         cost += EPSILON * math.log(len(self._classes))  # see the notes of `segment_image`
         ranks = np.searchsorted(self._classes, wish.marks.ravel()) + 1
         held = np.where(wish.marks.ravel() > 0, ranks, 0)
-        _hold(cost, held, self._graph, EPSILON)
+        fix_scribbles(cost, held, self._graph, EPSILON)
         return Problem(self._graph, EntropicSimplex(cost, EPSILON))
 
     def _warm_start(self) -> tuple[Floats, Floats] | None:

@@ -19,8 +19,8 @@ from graphtv.cli.solving import (
 )
 
 if TYPE_CHECKING:
-    from graphtv.applications.min_cut import Cut
-    from graphtv.flow_network import FlowNetwork
+    from graphtv.applications.cuts.flow_network import FlowNetwork
+    from graphtv.applications.cuts.min_cut import Cut
 
 TOLERANCE = 1e-3
 

@@ -186,8 +186,8 @@ def _of_file(arguments: argparse.Namespace, source: str, target: str) -> argpars
 
 def _denoise(arguments: argparse.Namespace) -> int:
     """Denoise a file, and return the exit code."""
-    from graphtv.applications.denoising import denoise_tv
-    from graphtv.applications.noise import suggest_weight
+    from graphtv.applications.imaging.denoising import denoise_tv
+    from graphtv.applications.imaging.noise import suggest_weight
     from graphtv.cli.pictures import check_can_hold, encode, format_of, read_picture
     from graphtv.terms import HuberTV, TotalVariation
 

@@ -22,7 +22,7 @@ from graphtv.cli.solving import (
 from graphtv.cli.tables import Table, encode_table, is_number
 
 if TYPE_CHECKING:
-    from graphtv.graph import Graph
+    from graphtv.graph.graph import Graph
     from graphtv.result import Result
 
 CRITERIA = ("auto", "aic", "bic", "gcv", "cv", "cv_1se")
@@ -143,8 +143,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _solve(
     arguments: argparse.Namespace, signal: Signal, graph: Graph, options: dict[str, Any]
 ) -> tuple[Result, float]:
-    from graphtv.applications.fused_lasso import fused_lasso
-    from graphtv.applications.fused_lasso_path import fused_lasso_path
+    from graphtv.applications.fused.fused_lasso import fused_lasso
+    from graphtv.applications.fused.fused_lasso_path import fused_lasso_path
 
     model: dict[str, Any] = {
         "vertex_weights": signal.weights,
@@ -246,7 +246,7 @@ def read_edges(arguments: argparse.Namespace, signal: Signal) -> Graph:
     """Read the table of edges, between the vertices of the signal."""
     import numpy as np
 
-    from graphtv.graph import Graph
+    from graphtv.graph.graph import Graph
 
     table = Table(arguments.edges)
     if table.n_columns < 2:
@@ -287,7 +287,7 @@ def _weight_column(table: Table, name: str | None, option: str) -> int | None:
 
 def _pieces(graph: Graph, u: Any) -> tuple[int, Any]:
     """Return how many pieces of equal values there are, and which one each vertex is in."""
-    from graphtv.components import connected_components
+    from graphtv.graph.components import connected_components
 
     tails, heads = graph.edges.T
     columns = u.reshape(graph.n_vertices, -1)

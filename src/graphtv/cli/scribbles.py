@@ -11,23 +11,13 @@ from numpy.typing import NDArray
 from graphtv.cli.errors import UsageError
 from graphtv.cli.files import read_bytes, shown
 from graphtv.cli.pictures import Colour, indices_of, picture_of
+from graphtv.io.palette import default_colour
 
 MOST_CLASSES = 64
 """More colours than this are a soft brush or a photograph, not scribbles."""
 
 PART = 1 << 20
 """Pixels to deal with at a time."""
-
-PALETTE: tuple[Colour, ...] = (
-    (0, 114, 178),
-    (230, 159, 0),
-    (0, 158, 115),
-    (204, 121, 167),
-    (213, 94, 0),
-    (86, 180, 233),
-    (240, 228, 66),
-)
-"""Okabe and Ito's colours, for scribbles that have none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +144,3 @@ def _check_classes(names: list[str], path: str) -> None:
             f"{path} has {len(names)} colours, more than the {MOST_CLASSES} classes there may be;"
             " draw with a hard brush, without smooth edges"
         )
-
-
-def default_colour(number: int) -> Colour:
-    """Return a colour for a class, counted from 0."""
-    red, green, blue = PALETTE[number % len(PALETTE)]
-    fade = 1.0 / (1 + number // len(PALETTE))
-    return round(red * fade), round(green * fade), round(blue * fade)

@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     import numpy as np
 
-    from graphtv.applications.segmentation import segment_image
+    from graphtv.applications.imaging.segmentation import segment_image
     from graphtv.cli.pictures import read_picture
     from graphtv.cli.scribbles import read_scribbles
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphtv._validate import Floats
-from graphtv.graph import Graph
+from graphtv.graph.graph import Graph
 
 __all__ = ["Counties", "us_counties"]
 

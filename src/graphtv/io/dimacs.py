@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import INDEX_LIMIT, brief
-from graphtv.flow_network import FlowNetwork, has_finite_sum
+from graphtv.applications.cuts.flow_network import FlowNetwork, has_finite_sum
 from graphtv.io.atomic import replaced
 
 __all__ = ["DimacsError", "read_dimacs", "write_dimacs"]

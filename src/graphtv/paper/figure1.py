@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from graphtv._validate import Floats
-from graphtv.condition import condition_number
-from graphtv.decomposition import decompose
+from graphtv.decomposition.condition import condition_number
+from graphtv.decomposition.partition import decompose
 from graphtv.gallery import delaunay_graph, erdos_renyi_graph
-from graphtv.graph import Graph
+from graphtv.graph.graph import Graph
 from graphtv.paper.drawing import picture
 from graphtv.paper.experiment import (
     Cell,

@@ -21,12 +21,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow, shortest_path
 
 from graphtv._validate import Floats
-from graphtv.applications.cut_problem import CutProblem
-from graphtv.applications.level_sets import LevelSets
-from graphtv.flow_network import FlowNetwork
+from graphtv.applications.cuts.cut_problem import CutProblem
+from graphtv.applications.cuts.flow_network import FlowNetwork
+from graphtv.applications.cuts.level_sets import LevelSets
 from graphtv.gallery import genrmf, washington_rlg
-from graphtv.graph import Graph
-from graphtv.grid import grid_graph
+from graphtv.graph.graph import Graph
+from graphtv.graph.grid import grid_graph
 from graphtv.paper.experiment import UnavailableError
 from graphtv.problem import Problem
 from graphtv.terms import SquaredLoss

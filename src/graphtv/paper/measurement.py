@@ -20,9 +20,9 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats
-from graphtv.decomposition import ForestPartition
+from graphtv.decomposition.partition import ForestPartition
+from graphtv.decomposition.preconditioner import as_preconditioner
 from graphtv.paper.experiment import Outcome, Progress
-from graphtv.preconditioner import as_preconditioner
 from graphtv.problem import Problem, relative_gap
 from graphtv.solver import PDHG, solve
 from graphtv.solver.pdhg import Pdhg

@@ -26,11 +26,11 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from graphtv._validate import Floats
-from graphtv.applications.scribbles import log_densities
-from graphtv.applications.segmentation import opponent
+from graphtv.applications.imaging.scribbles import log_densities
+from graphtv.applications.imaging.segmentation import opponent
 from graphtv.gallery import three_moons
-from graphtv.graph import Graph
-from graphtv.grid import grid_graph
+from graphtv.graph.graph import Graph
+from graphtv.graph.grid import grid_graph
 from graphtv.paper.photographs import Labels, Photograph
 from graphtv.problem import Problem
 from graphtv.terms import EntropicSimplex

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from graphtv._validate import Floats
-from graphtv.applications.cut_problem import CutProblem
-from graphtv.graph import Graph
-from graphtv.grid import grid_graph
+from graphtv.applications.cuts.cut_problem import CutProblem
+from graphtv.graph.graph import Graph
+from graphtv.graph.grid import grid_graph
 from graphtv.paper.experiment import UnavailableError
 from graphtv.paper.instances import Instance, merged
 

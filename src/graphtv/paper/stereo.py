@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from graphtv.applications.cut_problem import CutProblem
-from graphtv.flow_network import FlowNetwork
+from graphtv.applications.cuts.cut_problem import CutProblem
+from graphtv.applications.cuts.flow_network import FlowNetwork
 from graphtv.paper.experiment import UnavailableError
 from graphtv.paper.instances import Instance, Make, require
 

@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import brentq
 
-from graphtv.condition import condition_number
-from graphtv.decomposition import ForestPartition, decompose
+from graphtv.decomposition.condition import condition_number
+from graphtv.decomposition.partition import ForestPartition, decompose
 from graphtv.gallery import erdos_renyi_graph
-from graphtv.graph import Graph
+from graphtv.graph.graph import Graph
 from graphtv.paper.drawing import LABELS, STYLES, draw_gaps, picture, share_legend
 from graphtv.paper.experiment import (
     Cell,

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphtv.decomposition import ForestPartition, decompose
-from graphtv.graph import Graph
-from graphtv.grid import recognize_grid
+from graphtv.decomposition.partition import ForestPartition, decompose
+from graphtv.graph.graph import Graph
+from graphtv.graph.grid import recognize_grid
 from graphtv.paper.drawing import draw_gaps, picture, share_legend
 from graphtv.paper.experiment import (
     Cell,

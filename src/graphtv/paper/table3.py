@@ -19,7 +19,7 @@ from statistics import geometric_mean
 
 import numpy as np
 
-from graphtv.applications.segmentation import segment_image
+from graphtv.applications.imaging.segmentation import segment_image
 from graphtv.paper.drawing import draw_gaps, picture, share_legend
 from graphtv.paper.experiment import (
     Cell,
@@ -139,7 +139,7 @@ class Table3(Experiment):
     def _classify(self, problem: Problem, truth: np.ndarray, seed: int) -> Outcome:
         """Return the accuracy of `TVClassifier` on the same points and labels."""
         try:
-            from graphtv.applications.classifier import TVClassifier
+            from graphtv.applications.learning.classifier import TVClassifier
         except ImportError:
             return {"reason": 'needs scikit-learn: pip install "graphtv[ml]"'}
         from graphtv.gallery import three_moons

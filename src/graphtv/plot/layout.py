@@ -16,8 +16,8 @@ import scipy.sparse
 from scipy.sparse import csgraph
 
 from graphtv._validate import Floats, as_floats
-from graphtv.graph import Graph
-from graphtv.grid import recognize_grid
+from graphtv.graph.graph import Graph
+from graphtv.graph.grid import recognize_grid
 
 MAJORISATION_LIMIT = 1000
 """Up to this many vertices all pairs of distances take part in the layout."""

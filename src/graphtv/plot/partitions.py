@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphtv._validate import Floats, as_choice
-from graphtv.condition import condition_number
-from graphtv.decomposition import METHODS, ForestPartition, decompose
-from graphtv.graph import Graph, as_graph
+from graphtv.decomposition.condition import condition_number
+from graphtv.decomposition.partition import METHODS, ForestPartition, decompose
+from graphtv.graph.graph import Graph, as_graph
 from graphtv.plot.layout import positions_of
 from graphtv.plot.style import GREY, INK, axes_or_current, check_axes, palette, pyplot
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphtv._validate import as_array, as_choice, as_count
-from graphtv.applications.fused_lasso_path import CRITERIA, FusedLassoPath
+from graphtv.applications.fused.fused_lasso_path import CRITERIA, FusedLassoPath
 from graphtv.plot.style import COLOURS, GREY, INK, axes_or_current, check_axes, tidy
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats, as_array, as_choice, as_edges, as_flag, as_floats
-from graphtv.graph import Graph, as_graph
+from graphtv.graph.graph import Graph, as_graph
 from graphtv.plot.layout import positions_of
 from graphtv.plot.style import INK, axes_or_current, check_axes
 

@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats
-from graphtv.graph import Graph
-from graphtv.grid import grid_graph
+from graphtv.graph.graph import Graph
+from graphtv.graph.grid import grid_graph
 from graphtv.problem import Problem
 from graphtv.scale.tiling import layers
 from graphtv.solver import solve

@@ -8,9 +8,9 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
-from graphtv.decomposition import ForestPartition
-from graphtv.graph import Graph
-from graphtv.grid import n_grid_edges, row_major_shape
+from graphtv.decomposition.partition import ForestPartition
+from graphtv.graph.graph import Graph
+from graphtv.graph.grid import n_grid_edges, row_major_shape
 from graphtv.problem import Problem
 from graphtv.solver.engine import FLOWS_GAP
 from graphtv.terms import SquaredLoss

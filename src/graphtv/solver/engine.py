@@ -8,7 +8,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
-from graphtv.preconditioner import Preconditioner
+from graphtv.decomposition.preconditioner import Preconditioner
 
 FLOWS_GAP = 5e-4
 """Relative gap from which on flows are cheap, as a rule; they do not mind a factor of four."""

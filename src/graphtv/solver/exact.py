@@ -14,7 +14,7 @@ from collections.abc import Callable
 from graphtv import _core
 from graphtv._memory import give_back
 from graphtv._validate import Floats, Rounded
-from graphtv.preconditioner import Preconditioner
+from graphtv.decomposition.preconditioner import Preconditioner
 from graphtv.problem import Problem, relative_gap
 from graphtv.solver.engine import Start, rounded
 from graphtv.solver.progress import iterations_ahead

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from graphtv._validate import Floats, Rounded
-from graphtv.decomposition import ForestPartition
-from graphtv.exact import solve_forest
+from graphtv.decomposition.partition import ForestPartition
 from graphtv.problem import Problem
 from graphtv.solver.engine import rounded
 from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
+from graphtv.tv.exact import solve_forest
 
 MOST_ENTRIES = 1 << 21
 """Larger problems are left to methods that listen to Ctrl-C on the way."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
-from graphtv.preconditioner import Preconditioner
+from graphtv.decomposition.preconditioner import Preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.engine import FLOWS_GAP, rounded
 from graphtv.solver.options import PDHG

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphtv import _core
 from graphtv._validate import as_choice
-from graphtv.preconditioner import Preconditioner, as_preconditioner
+from graphtv.decomposition.preconditioner import Preconditioner, as_preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.options import PDHG
 from graphtv.terms import HuberTV, LinearBox, SquaredLoss, TotalVariation

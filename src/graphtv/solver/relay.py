@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
-from graphtv.preconditioner import Preconditioner, as_preconditioner
+from graphtv.decomposition.preconditioner import Preconditioner, as_preconditioner
 from graphtv.problem import Problem, relative_gap
 from graphtv.solver.closing import Held
 from graphtv.solver.descent import Descent

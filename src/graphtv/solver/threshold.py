@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphtv._validate import Floats, Rounded
-from graphtv.preconditioner import Preconditioner
+from graphtv.decomposition.preconditioner import Preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.engine import Engine
 from graphtv.terms import LinearBox, SquaredLoss

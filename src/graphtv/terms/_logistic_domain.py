@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from graphtv._validate import Floats
-from graphtv.components import connected_components
-from graphtv.graph import Graph
+from graphtv.graph.components import connected_components
+from graphtv.graph.graph import Graph
 
 ROUNDING = 1e-9
 """How much wider, relatively, everything is made than computed."""

@@ -19,9 +19,9 @@ from graphtv.cli.files import check_output, write_bytes
 
 if TYPE_CHECKING:
     from graphtv._validate import Floats
-    from graphtv.applications.min_cut import Cut
-    from graphtv.cli.demo.examples import Pipes, Scene
-    from graphtv.graph import Graph
+    from graphtv.applications.cuts.min_cut import Cut
+    from graphtv.gallery.examples import Pipes, Scene
+    from graphtv.graph.graph import Graph
     from graphtv.problem import Problem
     from graphtv.result import Result
 
@@ -81,8 +81,8 @@ def run(arguments: argparse.Namespace) -> None:
         out = arguments.out or _free_name(DEFAULT_PICTURE, taken_too=arguments.force)
         out = _check(out, overwrite=arguments.force)
     from graphtv import gallery
-    from graphtv.cli.demo import examples
     from graphtv.cli.demo.race import race
+    from graphtv.gallery import examples
 
     noisy, truth = gallery.piecewise_constant_image(
         (arguments.size, arguments.size), seed=7, noise=NOISE, n_regions=12
@@ -157,9 +157,9 @@ def _report_certificate(result: Result) -> None:
 
 def _report_segmentation(scene: Scene) -> Any:
     """Segment the landscape; return the labels."""
-    from graphtv.applications.segmentation import segment_image
-    from graphtv.cli.demo.examples import CLASSES
+    from graphtv.applications.imaging.segmentation import segment_image
     from graphtv.cli.progress import progress_bar
+    from graphtv.gallery.examples import CLASSES
 
     _title("Segment")
     height, width = scene.truth.shape
@@ -178,7 +178,7 @@ def _report_segmentation(scene: Scene) -> Any:
 
 def _report_cut(pipes: Pipes) -> Cut:
     """Cut the pipes."""
-    from graphtv.applications.min_cut import min_cut
+    from graphtv.applications.cuts.min_cut import min_cut
 
     _title("Cut")
     cut = min_cut(pipes.graph, pipes.sources, pipes.sinks)

@@ -6,9 +6,9 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from graphtv._validate import Floats
-from graphtv.applications.min_cut import Cut
-from graphtv.cli.demo.examples import CLASSES, COLOURS, Pipes, Scene
-from graphtv.graph import Graph
+from graphtv.applications.cuts.min_cut import Cut
+from graphtv.gallery.examples import CLASSES, COLOURS, Pipes, Scene
+from graphtv.graph.graph import Graph
 from graphtv.result import Result
 
 LEAST_GAP = 1e-16

@@ -1,0 +1,1 @@
+"""Minimum cuts, maximum flows and flow networks."""

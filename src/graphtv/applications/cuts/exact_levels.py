@@ -1,0 +1,271 @@
+"""The level sets of the denoised signal without rounding: the minimum cuts of all shifts θ.
+
+On whole capacities the signal u is a rational number per vertex: the mean of its piece. A solver in
+floating point finds the pieces, but where capacities differ by many orders of magnitude, its
+rounding errors may hide or tear apart some of them. Here its answer is a guess, which is checked in
+integers and replaced where it is wrong.
+
+A set V of vertices with data f is cut at θ = k/|V|: in units of 1/|V| the excess |V| f_i - k of its
+vertices is moved to deficits by a maximum flow in integers.
+
+- If θ is the mean of f and nothing is left, V is a piece: u = θ on V.
+- Otherwise what is left can reach a set A, a minimum cut at θ. Then u ≥ θ on A, u ≤ θ on the rest
+  B, and all arcs from A to B are full. Both go on alone, with the full arcs as part of f
+  (D. S. Hochbaum, "An efficient algorithm for image segmentation, Markov random fields and related
+  problems", Journal of the ACM 48, 2001).
+
+All sets are cut in one flow per round. A set that the guess says has several levels is cut between
+the middle two of them, so that there are few rounds; where the guess turns out wrong, at its mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.applications.cuts.cut_problem import WORD, Capacities, CutProblem, Mask, outflow
+from graphtv.applications.cuts.whole_flow import WholeFlow, whole_flow
+
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Disjoint sets of vertices, numbered from 0, with the sums of the data."""
+
+    of_vertex: Labels
+    sizes: Labels
+    totals: Capacities
+
+    @classmethod
+    def of(cls, labels: Labels, f: Capacities) -> Sets:
+        """Take a label per vertex."""
+        found, of_vertex, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        totals = np.zeros(len(found), dtype=f.dtype)
+        np.add.at(totals, of_vertex, f)
+        return cls(of_vertex, sizes, totals)
+
+    def any(self, vertices: Mask) -> Mask:
+        """Return by set whether it has one of the vertices."""
+        found = np.zeros(len(self.sizes), dtype=bool)
+        found[self.of_vertex[vertices]] = True
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class ExactLevels:
+    """The pieces of u, joined where they have the same value, highest first.
+
+    Attributes
+    ----------
+    ranks : ndarray of int
+        The level of each vertex that is not tied to a terminal.
+    numerators, denominators : ndarray, shape (k,)
+        The levels, strictly decreasing fractions.
+    """
+
+    ranks: Labels
+    numerators: Capacities
+    denominators: Labels
+
+    @classmethod
+    def of(cls, labels: Labels, f: Capacities) -> ExactLevels:
+        """Take the pieces, whose values are the means of f."""
+        pieces = Sets.of(labels, f)
+        totals, sizes = pieces.totals, pieces.sizes
+        whole = totals // sizes
+        rest = (totals - whole * sizes).astype(np.int64)
+        # Fractions with denominators below 2³¹ differ in their first 62 binary digits.
+        digits, rest = np.divmod(rest << 31, sizes)
+        keys = (rest << 31) // sizes, digits, np.unique(whole, return_inverse=True)[1]
+        order = np.lexsort(keys)[::-1]
+        is_new = np.ones(len(order), dtype=bool)
+        is_new[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.cumsum(is_new) - 1
+        first = order[is_new]
+        return cls(ranks[pieces.of_vertex], totals[first], sizes[first])
+
+    @property
+    def values(self) -> Floats:
+        """The levels as floats, correctly rounded."""
+        if np.abs(self.numerators).max(initial=0) <= 2**53:
+            return self.numerators.astype(np.float64) / self.denominators
+        pairs = zip(self.numerators.tolist(), self.denominators.tolist(), strict=True)
+        return np.array([a / b for a, b in pairs])
+
+    def n_above(self, theta: int | float, levels: range) -> int:
+        """Return how many of some levels are above θ."""
+        shift = Fraction(theta)
+        return sum(int(self.numerators[j]) > shift * int(self.denominators[j]) for j in levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """The problem between the vertices that are not tied; arcs from and to tied ones are in f."""
+
+    edges: NDArray[np.int32]
+    forward: Capacities
+    backward: Capacities
+    f: Capacities
+    guess: Floats  # u, roughly
+    flow: Floats  # along the edges, roughly
+
+    @classmethod
+    def of(cls, problem: CutProblem, u: Floats, p: Floats) -> Inner:
+        """Take a whole problem and a guess of both solutions."""
+        free = problem.free
+        total = problem.total() * (1 + int(free.sum()))  # in units of 1/|V|
+        kind = np.int64 if total.bit_length() < WORD else object
+        forward, backward = problem.forward.astype(kind), problem.backward.astype(kind)
+        f = (problem.source - problem.sink).astype(kind)
+        tails, heads = problem.graph.edges.T
+        for tied, other, away, towards in (
+            (tails, heads, forward, backward),
+            (heads, tails, backward, forward),
+        ):
+            from_source = problem.source_seeds[tied] & free[other]
+            np.add.at(f, other[from_source], away[from_source])
+            to_sink = problem.sink_seeds[tied] & free[other]
+            np.subtract.at(f, other[to_sink], towards[to_sink])
+        kept = free[tails] & free[heads]
+        forward, backward = forward[kept], backward[kept]
+        name = np.cumsum(free, dtype=np.int32) - 1
+        flow = 0.5 * (forward - backward).astype(np.float64) + (problem.graph.weights * p)[kept]
+        return cls(name[problem.graph.edges[kept]], forward, backward, f[free], u[free], flow)
+
+    def components(self, kept: Mask) -> Labels:
+        """Return the connected component of each vertex, by some of the edges."""
+        n, ends = len(self.f), self.edges[kept].T
+        matrix = sparse.csr_array((np.ones(ends.shape[1], dtype=np.int8), tuple(ends)), (n, n))
+        labels: Labels = connected_components(matrix, directed=False)[1].astype(np.int64)
+        return labels
+
+    def fill(self, f: Capacities, above: Mask, below: Mask) -> None:
+        """Take the edges from a set above to one below as full: add what they carry to f."""
+        for (i, j), full, capacity in (
+            (self.edges.T, above, self.forward),
+            (self.edges.T[::-1], below, self.backward),
+        ):
+            np.subtract.at(f, i[full], capacity[full])
+            np.add.at(f, j[full], capacity[full])
+
+    def cut(
+        self,
+        vertices: Labels,
+        edges: Labels,
+        f: Capacities,
+        sets: Sets,
+        k: Capacities,
+        watch: _core.Watch,
+    ) -> WholeFlow:
+        """Cut sets at θ = k/|V|, given their vertices and the edges within them."""
+        place = np.zeros(len(self.f), dtype=np.int32)
+        place[vertices] = np.arange(len(vertices))
+        ends = place[self.edges[edges]]
+        scale = sets.sizes[sets.of_vertex]
+        of_edge = scale[ends[:, 0]]
+        most, least = self.forward[edges] * of_edge, -self.backward[edges] * of_edge
+        x = np.minimum(np.maximum(nearest(self.flow[edges] * of_edge, f), least), most)
+        excess = f[vertices] * scale - k[sets.of_vertex] - outflow(ends, x, len(vertices))
+        result = whole_flow(ends, most - x, x - least, excess, watch)
+        self.flow[edges] = (x + result.moved).astype(np.float64) / of_edge
+        return result
+
+
+def nearest(values: Floats, like: Capacities) -> Capacities:
+    """Return the nearest whole numbers, of the same type as others."""
+    if like.dtype == object:
+        return np.array([int(x) for x in np.rint(values)] + [0], dtype=object)[:-1]
+    return np.rint(values).astype(np.int64)
+
+
+def exact_levels(
+    problem: CutProblem, u: Floats, p: Floats, watch: _core.Watch
+) -> ExactLevels | None:
+    """Return the exact levels of a whole problem, or nothing if the watch expired.
+
+    `u` and `p` are a guess of the two solutions, on which only the time depends.
+    """
+    inner = Inner.of(problem, u, p)
+    return _checked(inner, watch) or _searched(inner, watch)
+
+
+def _checked(inner: Inner, watch: _core.Watch) -> ExactLevels | None:
+    """Return the levels of the guess, if they are right."""
+    tails, heads = inner.guess[inner.edges.T]
+    above, below, level = tails > heads, tails < heads, tails == heads
+    f = inner.f.copy()
+    inner.fill(f, above, below)
+    labels = inner.components(level)
+    levels = ExactLevels.of(labels, f)
+    tails, heads = levels.ranks[inner.edges.T]
+    if (above & (tails > heads)).any() or (below & (tails < heads)).any():
+        return None
+    sets = Sets.of(labels, f)
+    cut = inner.cut(np.arange(len(f)), np.flatnonzero(level), f, sets, sets.totals, watch)
+    return None if cut.excess.any() else levels
+
+
+def _searched(inner: Inner, watch: _core.Watch) -> ExactLevels | None:
+    """Cut until every set is a piece."""
+    n, m = len(inner.f), len(inner.edges)
+    f = inner.f.copy()
+    pieces = np.zeros(n, dtype=np.int64)  # by vertex, once its piece is known
+    n_pieces = 0
+    vertices, edges = np.arange(n), np.arange(m)
+    labels = inner.components(np.ones(m, dtype=bool))
+    trusts = np.ones(n, dtype=bool)  # the guess, having been right about the set
+    side = np.zeros(n, dtype=bool)
+    while len(vertices) > 0:
+        sets = Sets.of(labels[vertices], f[vertices])
+        middle, has_middle = _middles(inner.guess[vertices], sets)
+        by_guess = has_middle & sets.any(trusts[vertices])
+        k = np.where(by_guess, nearest(middle * sets.sizes, f), sets.totals)
+        cut = inner.cut(vertices, edges, f, sets, k, watch)
+        if not cut.is_finished:
+            return None
+        is_piece = ~(by_guess | sets.any(cut.excess != 0))
+        trusts[vertices] = (sets.any(cut.reached) & sets.any(~cut.reached))[sets.of_vertex]
+        side[vertices] = cut.reached
+        labels[vertices] = 2 * sets.of_vertex + cut.reached
+        found = is_piece[sets.of_vertex]
+        pieces[vertices[found]] = n_pieces + sets.of_vertex[found]
+        n_pieces += len(sets.sizes)
+        # Where nothing is left nothing is reached, so pieces stay whole.
+        tails, heads = side[inner.edges[edges].T]
+        above, below = np.zeros((2, m), dtype=bool)
+        above[edges], below[edges] = tails & ~heads, heads & ~tails
+        inner.fill(f, above, below)
+        side[vertices[found]] = False
+        is_active = np.zeros(n, dtype=bool)
+        vertices = vertices[~found]
+        is_active[vertices] = True
+        edges = edges[(tails == heads) & is_active[inner.edges[edges, 0]]]
+    return ExactLevels.of(pieces, f)
+
+
+def _middles(guess: Floats, sets: Sets) -> tuple[Floats, Mask]:
+    """Return a number between two levels of each set, the middle ones, and where there are two."""
+    order = np.lexsort([guess, sets.of_vertex])
+    u, label = guess[order], sets.of_vertex[order]
+    end = np.cumsum(sets.sizes)
+    start = end - sets.sizes
+    is_first = np.ones(len(u), dtype=bool)  # of a level in its set
+    is_first[1:] = (u[1:] != u[:-1]) | (label[1:] != label[:-1])
+    firsts = np.append(np.flatnonzero(is_first), len(u))
+    run = np.cumsum(is_first) - 1
+    middle = (start + end) // 2
+    at = firsts[run[middle]]
+    at = np.where(at > start, at, firsts[run[middle] + 1])
+    has_two = at < end
+    at = np.minimum(at, end - 1)
+    low, high = u[np.maximum(at - 1, 0)], u[at]
+    return low + 0.5 * (high - low), has_two

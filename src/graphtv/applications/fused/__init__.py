@@ -1,0 +1,1 @@
+"""The fused lasso: single fits, paths of λ, cross-validation, an estimator."""

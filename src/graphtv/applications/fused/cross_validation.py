@@ -1,0 +1,107 @@
+"""Cross-validation on a graph: vertices lose their data, and are predicted from the others.
+
+A vertex without data takes the value of the piece that it falls into, so nothing but a weight of 0
+is needed to hold it out; where several values would do, `Medians` settles it. Folds are spread
+evenly: in the order of Cuthill and McKee, which keeps neighbours near each other, every run of K
+vertices has one of each fold.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csgraph
+
+from graphtv._validate import Floats, as_array, as_count, brief
+from graphtv.applications.fused.fused_model import FusedModel
+from graphtv.applications.fused.medians import Medians
+from graphtv.graph.components import connected_components
+from graphtv.graph.graph import Graph
+from graphtv.terms import LogisticLoss
+
+Folds = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def spread_folds(graph: Graph, n_folds: int, seed: int | None, observed: Any = None) -> Folds:
+    """Return the fold of every vertex, -1 where it is not `observed`."""
+    rng = np.random.default_rng(seed)
+    order = csgraph.reverse_cuthill_mckee(graph.to_sparse(), symmetric_mode=True)
+    if observed is not None:
+        order = order[observed[order]]
+    runs = -(-len(order) // n_folds)
+    folds = np.full(graph.n_vertices, -1, dtype=np.int64)
+    folds[order] = rng.permuted(np.tile(np.arange(n_folds), (runs, 1)), axis=1).ravel()[
+        : len(order)
+    ]
+    return folds
+
+
+def as_folds(cv: Any, model: FusedModel, random_state: Any) -> Folds:
+    """Return the fold of every vertex, negative where it is never held out."""
+    n = model.graph.n_vertices
+    observed = model.observed.reshape(n, -1).any(axis=1)
+    given = as_array(cv, "cv")
+    if given.ndim == 0:
+        n_folds = as_count(cv, "cv", minimum=2)
+        if n_folds > observed.sum():
+            raise ValueError(
+                f"cv must be at most {observed.sum()}, the vertices with data, got {n_folds}"
+            )
+        seed = None if random_state is None else as_count(random_state, "random_state")
+        folds = spread_folds(model.graph, n_folds, seed, observed)
+    else:
+        if given.shape != (n,) or given.dtype.kind not in "iu":
+            raise ValueError(f"cv must be a number or {n} integers, got {brief(cv)}")
+        folds = np.where(observed, given.astype(np.int64), -1)
+    for fold in range(int(folds.max(initial=-1)) + 1):
+        folds[_indispensable(model, folds == fold)] = -1
+    if not (folds >= 0).any():
+        raise ValueError(f"cv must leave data on some connected component, got {brief(cv)}")
+    return folds
+
+
+def _indispensable(model: FusedModel, held_out: Any) -> Any:
+    """Return which vertices cannot be held out: nothing would be known on their component.
+
+    The logistic loss needs both labels there.
+    """
+    graph, loss = model.graph, model.loss
+    count, component = connected_components(graph)
+    there = model.observed & ~held_out.reshape(-1, *(1 for _ in loss.shape[1:]))
+    kinds = [there]
+    if isinstance(loss, LogisticLoss) and not model.is_sparse:
+        kinds = [there & (loss.labels > 0.0), there & (loss.labels < 0.0)]
+    lacking = np.zeros(count, dtype=bool)
+    for kind in kinds:
+        for column in kind.reshape(graph.n_vertices, -1).T:
+            lacking |= np.bincount(component, column, count) == 0
+    return held_out & lacking[component]
+
+
+def cross_validate(
+    model: FusedModel, lambdas: Floats, folds: Folds, options: dict[str, Any], verbose: bool
+) -> Floats:
+    """Return the mean loss at the vertices held out, for every fold and λ."""
+    from graphtv.applications.fused.fused_lasso_path import solutions
+
+    numbers = [k for k in range(int(folds.max()) + 1) if (folds == k).any()]
+    errors = np.empty((len(numbers), len(lambdas)))
+    for row, number in enumerate(numbers):
+        start = time.perf_counter()
+        held_out = folds == number
+        training, test = model.without(held_out), model.only(held_out)
+        total = float(test.weights.sum())
+        medians = Medians(model.graph, ~training.observed.reshape(len(folds), -1).all(axis=1))
+        for k, (_, result) in enumerate(solutions(training, lambdas, options)):
+            errors[row, -1 - k] = test.value(medians.settle(result.u)) / total
+        if verbose:
+            best = int(np.argmin(errors[row]))
+            print(
+                f"fold {row + 1:2d}/{len(numbers)}: {int(held_out.sum())} vertices held out, least"
+                f" error {errors[row, best]:.4g} at λ = {lambdas[best]:.4g},"
+                f" {time.perf_counter() - start:.3f} s",
+                flush=True,
+            )
+    return errors

@@ -1,0 +1,372 @@
+"""The fused lasso for many λ: warm starts, degrees of freedom, and criteria to choose one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphtv._validate import (
+    Floats,
+    as_choice,
+    as_count,
+    as_flag,
+    as_floats,
+    as_real,
+    describe,
+    first_index,
+    moderate,
+)
+from graphtv.applications.fused.degrees_of_freedom import (
+    degrees_of_freedom,
+    deviance,
+    noise_variance_of,
+)
+from graphtv.applications.fused.fused_lasso import n_vertices_of
+from graphtv.applications.fused.fused_model import FusedModel
+from graphtv.applications.fused.lambda_max import lambda_max, lambda_min
+from graphtv.applications.keywords import check_keywords
+from graphtv.applications.learning.graph_input import to_graph
+from graphtv.result import Result
+
+__all__ = ["FusedLassoPath", "fused_lasso_path"]
+
+CRITERIA = ("aic", "bic", "gcv", "cv", "cv_1se")
+
+USUAL_TOLERANCE = 1e-6
+"""Of paths whose solutions flows do not lead to."""
+
+USUAL_RATIO = 1e-3
+"""The least λ of a path over the largest, as a rule."""
+
+SHOWN_ROWS = 12
+"""Rows of the table that a path prints."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FusedLassoPath:
+    """The solutions of a fused lasso for decreasing λ, and what speaks for each.
+
+    Attributes
+    ----------
+    lambdas : ndarray, shape (L,)
+        The λ, decreasing.
+    results : tuple of Result
+        The certified solution at every λ.
+    df : ndarray of int, shape (L,)
+        Degrees of freedom: fused pieces with data; with sparsity, those that are not 0.
+    deviance : ndarray, shape (L,)
+        -2 log-likelihood, less that of a perfect fit.
+    n_observations : int
+        Entries with data.
+    noise_variance : float
+        The variance of the noise of an observation of weight 1, given or estimated; 1 for the
+        logistic and the Poisson loss.
+    lambda_max : float or None
+        The least λ at which everything is fused (see `fused_lasso_path`), if it was computed.
+    cv_errors : ndarray, shape (folds, L), or None
+        Mean loss at the vertices held out, per fold.
+    """
+
+    lambdas: Floats
+    results: tuple[Result, ...]
+    df: np.ndarray[Any, np.dtype[np.int64]]
+    deviance: Floats
+    n_observations: int
+    noise_variance: float
+    lambda_max: float | None = None
+    cv_errors: Floats | None = None
+
+    @property
+    def u(self) -> Floats:
+        """The solutions, an array of shape (L, n) or (L, n, C)."""
+        return np.stack([result.u for result in self.results])
+
+    @property
+    def relative_gap(self) -> Floats:
+        """The certified relative gap at every λ."""
+        return np.array([result.relative_gap for result in self.results])
+
+    @property
+    def aic(self) -> Floats:
+        """Akaike's criterion, deviance + 2 df."""
+        return self.deviance + 2.0 * self.df
+
+    @property
+    def bic(self) -> Floats:
+        """Schwarz's criterion, deviance + log(n) df."""
+        return self.deviance + math.log(max(self.n_observations, 1)) * self.df
+
+    @property
+    def gcv(self) -> Floats:
+        """Generalised cross-validation, (deviance / n) / (1 - df / n)²; infinite at df = n."""
+        n = max(self.n_observations, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = self.deviance / n / (1.0 - self.df / n) ** 2
+        return np.where(self.df < n, score, np.inf)
+
+    @property
+    def cv_mean(self) -> Floats:
+        """The mean of the cross-validation error over the folds."""
+        return np.asarray(self._cv().mean(axis=0))
+
+    @property
+    def cv_std(self) -> Floats:
+        """The standard error of that mean."""
+        errors = self._cv()
+        with np.errstate(invalid="ignore"):
+            spread = errors.std(axis=0, ddof=1) if len(errors) > 1 else np.zeros(errors.shape[1])
+        return np.asarray(spread / math.sqrt(len(errors)))
+
+    def best_index(self, criterion: str = "bic") -> int:
+        """Return the place of the λ that a criterion chooses; of equals, the largest λ.
+
+        ``aic``, ``bic``, ``gcv`` and ``cv`` choose the least value, ``cv_1se`` the largest λ whose
+        cross-validation error is within one standard error of the least.
+        """
+        name = as_choice(criterion, "criterion", CRITERIA)
+        if name == "cv_1se":
+            least = int(np.argmin(self.cv_mean))
+            return int(np.argmax(self.cv_mean <= self.cv_mean[least] + self.cv_std[least]))
+        return int(np.argmin(self.cv_mean if name == "cv" else getattr(self, name)))
+
+    def best(self, criterion: str = "bic") -> Result:
+        """Return the solution that a criterion chooses (see `best_index`)."""
+        return self.results[self.best_index(criterion)]
+
+    def best_lambda(self, criterion: str = "bic") -> float:
+        """Return the λ that a criterion chooses (see `best_index`)."""
+        return float(self.lambdas[self.best_index(criterion)])
+
+    def end_of_path(self, criterion: str = "bic") -> str | None:
+        """Return a sentence if a criterion chooses a λ at an end of the path, None otherwise.
+
+        The best λ may then lie beyond. Nothing lies beyond λ_max, where every connected component
+        of the graph is one piece; there the sentence says that the fit is constant, if it is.
+        """
+        index, last = self.best_index(criterion), len(self) - 1
+        if last == 0 or self.lambda_max == 0.0:
+            return None
+        if index == last:
+            return (
+                f"{criterion} chooses the smallest λ of the path, {self.lambdas[last]:.4g}:"
+                " the best may be smaller"
+            )
+        n_channels = 1 if self.results[0].u.ndim == 1 else self.results[0].u.shape[1]
+        if index == 0 and self.lambda_max is None:
+            return (
+                f"{criterion} chooses the largest λ of the path, {self.lambdas[0]:.4g}:"
+                " the best may be larger"
+            )
+        if index == 0 and self.df[0] <= n_channels:
+            return (
+                f"{criterion} chooses λ_max = {self.lambdas[0]:.4g}: the fit is constant, since the"
+                " edges of the graph do not follow the data (check the features and their scales)"
+            )
+        return None
+
+    def _cv(self) -> Floats:
+        if self.cv_errors is None:
+            raise ValueError(
+                "criterion must not be of cross-validation: the path was made with cv=None"
+            )
+        return self.cv_errors
+
+    def __len__(self) -> int:
+        return len(self.lambdas)
+
+    def __repr__(self) -> str:
+        names = ["aic", "bic", "gcv"] + (["cv"] if self.cv_errors is not None else [])
+        chosen = {name: self.best_index(name) for name in names}
+        values = {name: self.cv_mean if name == "cv" else getattr(self, name) for name in names}
+        spaced = np.linspace(0, len(self) - 1, min(SHOWN_ROWS, len(self))).round().astype(int)
+        rows = sorted({*spaced.tolist(), *chosen.values()})
+        lines = [
+            f"FusedLassoPath of {len(self)} λ, {self.n_observations} observations,"
+            f" relative gap ≤ {self.relative_gap.max(initial=0.0):.1e}",
+            f"  {'λ':>10} {'df':>8}" + "".join(f" {name:>11}" for name in names),
+        ]
+        for k in rows:
+            marks = [name for name in names if chosen[name] == k]
+            lines.append(
+                f"  {self.lambdas[k]:10.4g} {self.df[k]:8d}"
+                + "".join(f" {values[name][k]:11.5g}" for name in names)
+                + (f"  ← {', '.join(marks)}" if marks else "")
+            )
+        return "\n".join(lines)
+
+
+def fused_lasso_path(
+    graph: Any,
+    signal: Any,
+    lambdas: Any = None,
+    n_lambdas: int = 50,
+    *,
+    ratio: float | None = None,
+    vertex_weights: Any = None,
+    sparsity: Any = 0.0,
+    loss: str = "squared",
+    delta: float = 1.0,
+    noise_variance: float | None = None,
+    cv: Any = None,
+    random_state: int | None = 0,
+    verbose: bool = False,
+    **solve_options: Any,
+) -> FusedLassoPath:
+    """Solve a fused lasso for many λ, and say what speaks for each.
+
+    Parameters
+    ----------
+    graph, signal, vertex_weights, sparsity, loss, delta
+        As for `fused_lasso`.
+    lambdas : array_like, optional
+        The λ > 0, in any order. By default `n_lambdas` of them, evenly spaced on a logarithmic
+        scale from λ_max, the least λ at which everything is fused, down to `ratio` λ_max.
+    n_lambdas : int, optional
+        How many λ, where they are not given.
+    ratio : float, optional
+        The least λ over the largest, where they are not given. By default 1e-3, or less: the path
+        goes on until noise is hardly fused, 0.25 d / D with the median d of the differences along
+        the edges and the median degree D. A light bridge between heavy parts of a graph makes λ_max
+        large, and says nothing about the λ inside the parts.
+    noise_variance : float, optional
+        The variance of the noise of an observation of weight 1, for AIC, BIC and GCV with the
+        squared, absolute and Huber loss. By default it is estimated from the median of the
+        differences along the edges.
+    cv : int or array_like of int, optional
+        Cross-validation: the number of folds, or the fold of every vertex (negative: never held
+        out). A fold's vertices lose their data and are predicted by the fit to the others. Folds
+        are spread evenly over the graph, so that neighbours are as a rule in different ones.
+    random_state : int or None
+        Seed of the folds.
+    verbose : bool
+        Print a line per λ, and per fold.
+    **solve_options
+        Options of `solve`, for every λ. `tol` is 0 by default, the exact answer, where flows lead
+        there: for all losses but the absolute one, and with sparsity as `fused_lasso` says.
+        Elsewhere it is 1e-6.
+
+    Returns
+    -------
+    FusedLassoPath
+        Results, degrees of freedom and criteria; ``path.best("bic")`` is the solution to take.
+
+    Notes
+    -----
+    λ_max is exact for smooth losses, but an upper bound where sparsity takes everything to 0, and
+    for the absolute loss. The path is solved
+    from small to large λ, each from the flow λp of the one before. All results are kept, with u
+    and p: L (n + m) numbers. Ctrl-C, or a callback that returns True, raises KeyboardInterrupt.
+
+    With the squared loss the deviance is RSS / σ², as in scikit-learn's ``LassoLarsIC``. For the
+    absolute loss it is that of Laplace's distribution with the same variance, for the Huber loss
+    twice the loss over σ².
+
+    References
+    ----------
+    .. [1] R. J. Tibshirani, J. Taylor, "The solution path of the generalized lasso", Annals of
+       Statistics 39, 2011.
+    .. [2] R. J. Tibshirani, J. Taylor, "Degrees of freedom in lasso problems", Annals of
+       Statistics 40, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphtv import grid_graph
+    >>> noise = np.random.default_rng(0).normal(size=60)
+    >>> signal = np.repeat([0.0, 4.0, 1.0], 20) + 0.5 * noise
+    >>> path = fused_lasso_path(grid_graph((60,)), signal, [0.2, 1.0, 5.0, 25.0, 125.0])
+    >>> path.lambdas, path.df
+    (array([125. ,  25. ,   5. ,   1. ,   0.2]), array([ 1,  2,  6,  9, 36]))
+    >>> path.best_lambda("bic"), path.best("bic").u[10::20].round(2)
+    (1.0, array([-0.2 ,  3.93,  1.18]))
+    """
+    model = FusedModel.of(
+        to_graph(graph, n_vertices_of(signal)), signal, vertex_weights, loss, delta, sparsity
+    )
+    chatty = as_flag(verbose, "verbose")
+    variance = None
+    if noise_variance is not None:
+        variance = as_real(noise_variance, "noise_variance", minimum=0.0, strict=True)
+        moderate(variance, "noise_variance")
+    check_keywords(fused_lasso_path, solve_options)
+    if "warm_start" in solve_options:
+        raise ValueError("warm_start must not be given: a path makes its own")
+    given = None if lambdas is None else as_lambdas(lambdas)
+    count = as_count(n_lambdas, "n_lambdas", minimum=1)
+    part = None if ratio is None else as_real(ratio, "ratio", minimum=0.0, strict=True)
+    if part is not None and part >= 1.0:
+        raise ValueError(f"ratio must be below 1, got {part}")
+    folds = None
+    if cv is not None:
+        from graphtv.applications.fused.cross_validation import as_folds, cross_validate
+
+        folds = as_folds(cv, model, random_state)
+    options = {"tol": 0.0 if model.is_exact else USUAL_TOLERANCE, **solve_options}
+
+    largest = None
+    if given is None:
+        largest = lambda_max(model, **_shared(options))
+        if part is None and largest > 0.0:
+            part = min(USUAL_RATIO, lambda_min(model) / largest)
+        given = np.geomspace(1.0, part or USUAL_RATIO, count) * (largest or 1.0)
+        if chatty:
+            print(f"λ_max = {largest:.6g}", flush=True)
+    results = []
+    for k, (lam, result) in enumerate(solutions(model, given, options)):
+        results.append(result)
+        if chatty:
+            print(
+                f"λ {k + 1:3d}/{len(given)} = {lam:10.4g}: {result.status}, relative gap"
+                f" {result.relative_gap:.1e}, df {degrees_of_freedom(model, result):6d},"
+                f" {result.setup_time + result.solve_time:.3f} s",
+                flush=True,
+            )
+    results.reverse()
+    if variance is None:
+        variance = noise_variance_of(model)
+    return FusedLassoPath(
+        lambdas=given,
+        results=tuple(results),
+        df=np.array([degrees_of_freedom(model, result) for result in results]),
+        deviance=np.array([deviance(model, result.u, variance) for result in results]),
+        n_observations=int(model.observed.sum()),
+        noise_variance=variance,
+        lambda_max=largest,
+        cv_errors=None if folds is None else cross_validate(model, given, folds, options, chatty),
+    )
+
+
+def as_lambdas(values: Any) -> Floats:
+    """Return λ as given by a user, decreasing."""
+    lambdas = moderate(as_floats(values, "lambdas"), "lambdas")
+    if lambdas.ndim != 1 or len(lambdas) == 0:
+        raise ValueError(f"lambdas must be a sequence of numbers, got shape {lambdas.shape}")
+    if not (lambdas > 0.0).all():
+        where = first_index(~(lambdas > 0.0))
+        raise ValueError(f"lambdas must be above 0, got {lambdas[where]} at {describe(where)}")
+    return np.sort(lambdas)[::-1].copy()
+
+
+def solutions(
+    model: FusedModel, lambdas: Floats, options: dict[str, Any]
+) -> Iterator[tuple[float, Result]]:
+    """Solve from small to large λ; the flow λp stays as it is, and is feasible for more."""
+    start: tuple[Floats, Floats] | None = None
+    last = 0.0
+    for lam in lambdas[::-1].tolist():
+        if start is not None:
+            start = start[0], start[1] * (last / lam)
+        result = model.solve(lam, **options, warm_start=start)
+        yield lam, result
+        start, last = (result.u, result.p), lam
+        if result.status == "interrupted":
+            raise KeyboardInterrupt
+
+
+def _shared(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that also hold for λ_max."""
+    return {name: options[name] for name in ("n_threads", "time_limit") if name in options}

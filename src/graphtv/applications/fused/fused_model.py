@@ -1,0 +1,286 @@
+"""What a fused lasso minimises, for every λ: a loss and a sparsity term on a graph.
+
+    min_u Σ_i c_i g(u_i; f_i) + λ Σ_e ω_e |u_i - u_j| + Σ_i μ_i |u_i|
+
+Four ways lead to the answer with sparsity:
+
+- Squared loss, μ = m c for one number m (among them: no vertex weights, one μ). The solution is
+  that without sparsity, soft-thresholded at m (Friedman, Hastie, Höfling & Tibshirani 2007), and
+  the dual point is the same: C(f - u⁰) - Kᵀp = 0, and u⁰ - S(u⁰) ∈ m ∂|S(u⁰)|, while thresholding
+  keeps the order of u⁰, so that p still has the signs of K S(u⁰).
+- Poisson loss: u ≥ 0, so c (u - f log u) + μ u is the Poisson loss with weight c + μ and count
+  c f / (c + μ).
+- Squared loss and μ > 0 otherwise: two sides and the middle (`split_at_zero`).
+- Anything else: G + μ|·| as one data term (`SparseLoss`), by PDHG.
+
+Whatever the way, the certificate is of the whole problem: primal and dual value with sparsity.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import (
+    Floats,
+    as_array,
+    as_choice,
+    as_observations,
+    as_real,
+    as_weights,
+    moderate,
+)
+from graphtv.applications.fused.sparse_loss import SparseLoss
+from graphtv.applications.fused.sparse_squares import split_at_zero
+from graphtv.applications.learning.graph_input import scaled
+from graphtv.graph.components import connected_components
+from graphtv.graph.graph import Graph
+from graphtv.problem import Problem
+from graphtv.result import Result, Status
+from graphtv.solver import solve
+from graphtv.solver.certificate import Certificate
+from graphtv.solver.exact import EXACT_GAP
+from graphtv.solver.loop import _error_bound
+from graphtv.terms import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
+from graphtv.terms._arrays import from_core, spread, to_core
+from graphtv.terms.data import signs_of_booleans
+
+LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
+
+Loss = SquaredLoss | AbsoluteLoss | HuberLoss | LogisticLoss | PoissonLoss
+
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+"""How far, relatively, the ratios μ/c may be apart to be taken for one."""
+
+BISECTIONS = 100
+"""Halvings of a range: more than there are bits."""
+
+
+class FusedModel:
+    """A loss and a sparsity term on a graph; `problem` and `solve` add λ."""
+
+    def __init__(self, graph: Graph, loss: Loss, sparsity: Any = 0.0) -> None:
+        self.graph, self.loss = graph, loss
+        shape = as_array(sparsity, "sparsity").shape
+        given = moderate(as_weights(sparsity, "sparsity", shape), "sparsity")
+        if given.shape not in ((), loss.shape[:1], loss.shape):
+            raise ValueError(
+                f"sparsity must be a number or have shape {loss.shape[:1]}, got {given.shape}"
+            )
+        self.sparsity = spread(given, loss.shape)
+        self.is_sparse = bool((given > 0.0).any())
+        self._threshold = self._common_ratio() if self.is_sparse else None
+        self._data: Any = loss  # of the whole problem
+        if self.is_sparse and isinstance(loss, PoissonLoss):
+            weights = loss.weights + self.sparsity
+            counts = loss.weights * loss.counts / np.where(weights > 0.0, weights, 1.0)
+            self._data = PoissonLoss(counts, weights)
+        elif self.is_sparse:
+            self._data = SparseLoss(loss, np.array(self.sparsity))  # type: ignore[arg-type]
+
+    @classmethod
+    def of(
+        cls, graph: Graph, signal: Any, weights: Any, loss: Any, delta: Any, sparsity: Any
+    ) -> FusedModel:
+        """Return the model of a user's arguments, checked."""
+        return cls(graph, make_loss(signal, weights, loss, delta), sparsity)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether flows lead to the exact answer."""
+        is_plain = not self.is_sparse or isinstance(self.loss, PoissonLoss)
+        is_split = self._threshold is not None or self._can_split
+        return not isinstance(self.loss, AbsoluteLoss) and (is_plain or is_split)
+
+    @property
+    def observed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Where there is data: a positive weight, and a label if the loss is logistic."""
+        there = np.asarray(self.loss.weights > 0.0)
+        if isinstance(self.loss, LogisticLoss):
+            there &= self.loss.labels != 0.0
+        return there
+
+    def problem(self, lam: float) -> Problem:
+        """Return the whole problem at λ."""
+        return Problem(scaled(self.graph, lam), self._data)
+
+    def solve(self, lam: float, **options: Any) -> Result:
+        """Return the certified solution at λ."""
+        problem = self.problem(lam)
+        if self._threshold is not None:
+            plain = solve(Problem(problem.graph, self.loss), **options)
+            u = np.sign(plain.u) * np.maximum(np.abs(plain.u) - self._threshold, 0.0)
+            how = f"a soft threshold at {self._threshold:g}"
+            result = _certified(problem, u, plain.p, [plain], how, options)
+        elif self._can_split and "method" not in options:
+            assert isinstance(self.loss, SquaredLoss)
+            split = split_at_zero(problem.graph, self.loss, np.array(self.sparsity), options)
+            result = _certified(problem, *split, "both sides of 0", options)
+        else:
+            return solve(problem, **options)
+        if result.status == "stalled":  # rounding, at a tiny tolerance
+            better = solve(problem, **{**options, "warm_start": result})
+            result = better if better.gap < result.gap else result
+        return result
+
+    def without(self, held_out: Any) -> FusedModel:
+        """Return the model that knows nothing of the data at some vertices.
+
+        Where sparsity is a threshold, it stays one: it is 0 there.
+        """
+        keep = spread(np.where(held_out, 0.0, 1.0), self.loss.shape)
+        sparsity = self.sparsity if self._threshold is None else self.sparsity * keep
+        return FusedModel(self.graph, _with_weights(self.loss, self.loss.weights * keep), sparsity)
+
+    def only(self, held_out: Any) -> Loss:
+        """Return the loss at some vertices alone."""
+        keep = spread(np.where(held_out, 1.0, 0.0), self.loss.shape)
+        return _with_weights(self.loss, self.loss.weights * keep)
+
+    def constants(self) -> Floats:
+        """Return the best u that is constant on every connected component, without variation."""
+        if self.is_sparse and not isinstance(self.loss, PoissonLoss):
+            return self._shrunk_constants()
+        term = self.problem(1.0).term
+        assert isinstance(term, _core.SeparableTerm)
+        u = np.zeros(term.n_vertices * term.n_channels)
+        p = np.zeros(self.graph.n_edges * term.n_channels)
+        watch = _core.Watch(float("inf"))
+        _core.polish(term, self.graph.edges, self.graph.weights, p, 0.5, u, watch)
+        return from_core(u, self.loss.shape)
+
+    def _shrunk_constants(self) -> Floats:
+        """Return the same with sparsity, by bisection of the sums of slopes.
+
+        It is 0 where the slopes at 0 sum to no more than μ, and otherwise on the side they fall to.
+        """
+        n, component = connected_components(self.graph)
+        shape, columns = self.loss.shape, (self.graph.n_vertices, -1)
+
+        def sums(values: Any) -> Any:
+            return np.stack([np.bincount(component, v, n) for v in values.reshape(columns).T], 1)
+
+        def total(m: Any) -> Any:
+            return sums(self.slopes(m[component].reshape(shape)))
+
+        pull = sums(np.array(self.sparsity))
+        at_zero = total(np.zeros_like(pull))
+        moves = np.abs(at_zero) > pull
+        side = np.where(moves, -np.sign(at_zero), 0.0)
+        near, far = np.zeros_like(pull), side.copy()
+        while (rising := moves & (side * total(far) + pull < 0.0)).any():
+            near, far = np.where(rising, far, near), np.where(rising, 2.0 * far, far)
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (near + far)
+            before = side * total(middle) + pull < 0.0
+            near, far = np.where(before, middle, near), np.where(before, far, middle)
+        return np.asarray(far[component].reshape(shape))
+
+    def slopes(self, u: Floats) -> Floats:
+        """Return the derivative of the loss at u, 0 where it jumps over 0."""
+        loss, c = self.loss, self.loss.weights
+        if isinstance(loss, LogisticLoss):
+            from scipy.special import expit
+
+            return np.asarray(-c * loss.labels * expit(-loss.labels * u))
+        if isinstance(loss, PoissonLoss):
+            # At the end of the domain every slope up to c will do, 0 among them.
+            return np.where(u > 0.0, c * (1.0 - loss.counts / np.where(u > 0.0, u, 1.0)), 0.0)
+        difference = u - loss.signal
+        if isinstance(loss, SquaredLoss):
+            return np.asarray(c * difference)
+        if isinstance(loss, HuberLoss):
+            return np.asarray(c * np.clip(difference, -loss.delta, loss.delta))
+        return np.asarray(c * np.sign(difference))
+
+    @property
+    def _can_split(self) -> bool:
+        """Whether `split_at_zero` applies."""
+        is_squared = self.is_sparse and isinstance(self.loss, SquaredLoss)
+        return is_squared and bool((self.sparsity > 0.0).all())
+
+    def _common_ratio(self) -> float | None:
+        """Return m where μ = m c for the squared loss, or None."""
+        if not isinstance(self.loss, SquaredLoss):
+            return None
+        c, mu = self.loss.weights, self.sparsity
+        m = float(mu.sum() / c.sum()) if c.any() else 0.0
+        fits = np.abs(mu - m * c) <= ROUNDING * np.maximum(mu, m * c)
+        return m if fits.all() else None
+
+
+def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> Loss:
+    """Return the data term that a user has named."""
+    name = as_choice(loss, "loss", LOSSES)
+    signal = moderate(_as_signal(signal, is_label=name == "logistic"), "signal")
+    if weights is not None:
+        shape = as_array(weights, "vertex_weights").shape
+        weights = as_weights(weights, "vertex_weights", shape)
+        moderate(weights, "vertex_weights", divides=True)
+        n = np.shape(signal)[:1]
+        if weights.shape not in ((), n, np.shape(signal)):
+            raise ValueError(
+                f"vertex_weights must be a number or have shape {n}, got shape {weights.shape}"
+            )
+    if name == "huber":
+        return HuberLoss(signal, as_real(delta, "delta", minimum=0.0, strict=True), weights)
+    if name == "absolute":
+        return AbsoluteLoss(signal, weights)
+    if name == "logistic":
+        return LogisticLoss(signal, weights)
+    return PoissonLoss(signal, weights) if name == "poisson" else SquaredLoss(signal, weights)
+
+
+def _as_signal(signal: Any, *, is_label: bool) -> Floats:
+    """Return the signal, NaN where there is no data.
+
+    Labels 0 and 1 become -1 and 1: 0 means none only beside -1. Otherwise all labels would be of
+    one kind, and without sparsity such a problem has no solution.
+    """
+    values, known = as_observations(signs_of_booleans(signal) if is_label else signal, "signal")
+    given = values if known is None else values[known]
+    if is_label and (given == 1.0).any() and ((given == 0.0) | (given == 1.0)).all():
+        values = np.where(values == 0.0, -1.0, values) if (given == 0.0).any() else values
+    if known is None:
+        return values
+    empty = np.flatnonzero(~known.reshape(len(known), -1).any(axis=0))
+    if empty.size:
+        where = f" in channel {empty[0]}" if known.ndim > 1 else ""
+        raise ValueError(f"signal must hold a number, got NaN everywhere{where}")
+    return np.where(known, values, np.nan)
+
+
+def _with_weights(loss: Loss, weights: Any) -> Loss:
+    if isinstance(loss, HuberLoss):
+        return HuberLoss(loss.signal, loss.delta, weights)
+    return type(loss)(loss._data, weights)
+
+
+def _certified(
+    problem: Problem, u: Floats, p: Floats, runs: list[Result], how: str, options: dict[str, Any]
+) -> Result:
+    """Return the result of the problem with sparsity, from the points that other runs led to."""
+    certificate = Certificate(to_core(u), to_core(p), problem.primal(u), problem.dual(p))
+    tolerance = float(options.get("tol", runs[0].tolerance))
+    ends = [run.status for run in runs if run.status not in ("optimal", "stalled")]
+    status: Status = ends[0] if ends else "stalled"
+    if certificate.relative_gap <= (tolerance or EXACT_GAP):
+        status = "optimal"
+    return dataclasses.replace(
+        runs[0],
+        u=u,
+        p=p,
+        primal=certificate.primal,
+        dual=certificate.dual,
+        status=status,
+        tolerance=tolerance,
+        reason=f"{runs[0].reason}; sparsity by {how}",
+        iterations=sum(run.iterations for run in runs),
+        sweeps=sum(run.sweeps for run in runs),
+        setup_time=sum(run.setup_time for run in runs),
+        solve_time=sum(run.solve_time for run in runs),
+        error_bound=_error_bound(problem, certificate),
+    )

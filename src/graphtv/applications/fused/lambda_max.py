@@ -1,0 +1,171 @@
+"""The least λ at which everything is fused, component by component.
+
+Let m be the best constants of the connected components, and r = -G'(m). They solve the problem at
+λ if and only if λ Kᵀp = r for some |p| ≤ 1, which by the max-flow min-cut theorem means
+
+    λ ≥ λ_max = max_S |Σ_{i ∈ S} r_i| / ω(∂S)
+
+over the sets S of vertices. Newton's method for such ratios (Dinkelbach 1967) takes, at λ, a set
+that violates this most: a level set of v = argmin ½‖v - r‖² + λ TV(v). Its ratio is the next λ, and
+here that of the best of all level sets of v. λ rises to λ_max in a few steps, the last of which
+finds v = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphtv._validate import Floats
+from graphtv.applications.fused.fused_model import FusedModel
+from graphtv.applications.learning.graph_input import scaled
+from graphtv.graph.components import connected_components
+from graphtv.graph.graph import Graph
+from graphtv.problem import Problem
+from graphtv.result import Result
+from graphtv.solver import solve
+from graphtv.terms import AbsoluteLoss, SquaredLoss
+
+ROUNDING = 1e-13
+"""Sums below this part of the sum of their absolute terms are rounding."""
+
+NOISE_PART = 0.25
+"""Least λ of a path, over that which moves a typical vertex by a typical difference."""
+
+MAX_STEPS = 50
+"""Steps of Newton's method; it needs few."""
+
+NEGLIGIBLE = 1e-10
+"""Residuals below this part of the largest slope are rounding: the constants fit the data."""
+
+
+def lambda_max(model: FusedModel, **options: Any) -> float:
+    """Return the least λ at which the solution is constant on every component.
+
+    For the absolute loss, whose slopes at the data are a choice, it is an upper bound of that, and
+    so it is with sparsity where constants are 0. It is 0 where constants fit the data.
+    """
+    graph = model.graph
+    _, component = connected_components(graph)
+    constants = model.constants()
+    slopes = model.slopes(constants)
+    free = np.zeros(slopes.shape)  # how far slopes may be moved up or down
+    if isinstance(model.loss, AbsoluteLoss):
+        free += model.loss.weights * np.isclose(model.loss.signal, constants, rtol=1e-12, atol=0.0)
+    if model.is_sparse:
+        slopes = slopes + model.sparsity * np.sign(constants)
+        free += model.sparsity * (constants == 0.0)
+    slopes = _balanced(slopes, free, component)
+    largest = float(np.abs(slopes).max(initial=0.0))
+    found = 0.0
+    for r in np.reshape(-slopes, (graph.n_vertices, -1)).T:
+        residual = _centred(r, component)
+        if graph.n_edges and np.abs(residual).max() > NEGLIGIBLE * largest:
+            found = max(found, _largest_ratio(graph, residual / largest, component, options))
+    if not math.isfinite(found * largest):
+        raise ValueError(
+            "graph must have weights within fewer orders of magnitude: the least is"
+            f" {graph.weights.min():.3g}, and the λ at which all is fused overflows"
+        )
+    return found * largest
+
+
+def lambda_min(model: FusedModel) -> float:
+    """Return a λ at which noise is hardly fused: a quarter of what moves a typical vertex.
+
+    At λ the slope of the loss at a vertex changes by at most λ times its degree. The noise of the
+    slopes is their typical difference between neighbours.
+    """
+    graph = model.graph
+    slopes = model.slopes(model.constants()).reshape(graph.n_vertices, -1)
+    there = model.observed.reshape(graph.n_vertices, -1)
+    tail, head = graph.edges.T
+    differences = np.abs(slopes[tail] - slopes[head])[there[tail] & there[head]]
+    if not differences.any():
+        return math.inf
+    degrees = np.bincount(graph.edges.ravel(), np.repeat(graph.weights, 2))
+    typical = float(np.median(differences)) or float(differences.mean())
+    return NOISE_PART * typical / float(np.median(degrees[degrees > 0.0]))
+
+
+def _largest_ratio(graph: Graph, r: Floats, component: Any, options: dict[str, Any]) -> float:
+    """Return max_S |r(S)| / ω(∂S) by Newton's method."""
+    lam = _best_level_set(graph, r, r, component)
+    start: Result | None = None
+    for _ in range(MAX_STEPS):
+        problem = Problem(scaled(graph, lam), SquaredLoss(r))
+        start = solve(problem, **{**options, "tol": 0.0, "warm_start": start})
+        if start.status == "interrupted":
+            raise KeyboardInterrupt
+        better = _best_level_set(graph, r, start.u, component)
+        if better <= lam * (1.0 + 1e-12):
+            break
+        lam = better
+    return lam
+
+
+def _best_level_set(graph: Graph, r: Floats, v: Floats, component: Any) -> float:
+    """Return the largest |r(S)| / ω(∂S) over the level sets S of v on every component.
+
+    Vertices are sorted by component and v, so that level sets are runs that begin with their
+    component. Runs end between different values; none ends with its component, where ω(∂S) = 0.
+    """
+    order = np.lexsort((v, component))
+    first, second = order[:-1], order[1:]
+    inside = component[first] == component[second]
+    changes = ~inside | (v[first] < v[second])
+    level = np.empty_like(order)
+    level[order] = np.concatenate([[0], np.cumsum(changes)])
+    ends = inside[changes]
+    if not ends.any():
+        return 0.0
+    cut = _cuts(level[graph.edges], graph.weights, len(ends) + 1)[:-1]
+    sums = np.cumsum(np.bincount(level, r))[:-1]
+    noise = ROUNDING * np.cumsum(np.bincount(level, np.abs(r)))[:-1]
+    sums = np.where(np.abs(sums) > noise, np.abs(sums), 0.0)
+    return float(np.max(sums[ends] / cut[ends]))
+
+
+def _cuts(ends: Any, weights: Floats, n: int) -> Floats:
+    """Return, for every k < n, the weight of the edges between levels up to k and above k.
+
+    An edge between the levels a < b counts for a, …, b - 1. These ranges are sums of dyadic ones,
+    as in a segment tree. So weights are only added, and a small cut is not lost in the rounding of
+    large ones.
+    """
+    a, b = np.sort(ends, axis=1).T
+    rows = []
+    while True:
+        apart = a < b
+        if not apart.any():
+            break
+        a, b, weights = a[apart], b[apart], weights[apart]
+        odd_a, odd_b = (a & 1).astype(bool), (b & 1).astype(bool)
+        row = np.bincount(a[odd_a], weights[odd_a], n) + np.bincount(
+            b[odd_b] - 1, weights[odd_b], n
+        )
+        rows.append(row)
+        a, b, n = (a + 1) >> 1, b >> 1, (n + 1) >> 1
+    cut = np.zeros(n)
+    for row in reversed(rows):
+        cut = np.repeat(cut, 2)[: len(row)] + row
+    return cut
+
+
+def _centred(r: Floats, component: Any) -> Floats:
+    """Return r less its mean on every component: it sums to 0 there but for rounding."""
+    mean = np.bincount(component, r) / np.bincount(component)
+    return np.asarray(r - mean[component])
+
+
+def _balanced(slopes: Floats, free: Floats, component: Any) -> Floats:
+    """Let the entries whose slope is anything in [-free, free] take what the others leave."""
+    columns = (len(component), -1)
+    out = np.array(slopes).reshape(columns)
+    for column, width in zip(out.T, np.reshape(free, columns).T, strict=True):
+        total, slack = np.bincount(component, column), np.bincount(component, width)
+        share = np.divide(-total, slack, out=np.zeros_like(total), where=slack > 0.0)
+        column += np.clip(share, -1.0, 1.0)[component] * width
+    return out.reshape(np.shape(slopes))

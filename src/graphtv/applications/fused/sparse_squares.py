@@ -1,0 +1,96 @@
+"""The squared loss with any vertex weights and any sparsity, exactly: two sides and the middle.
+
+    min_u ½ Σ_i c_i (u_i - f_i)² + TV(u) + Σ_i μ_i |u_i|,    c ≥ 0, μ > 0
+
+The level sets of a solution above 0 depend on the derivatives above 0 alone, where |u| is u; those
+below 0 likewise. So with the solutions u⁺ ≤ u⁻ for the signals f ∓ μ/c,
+
+    u = max(u⁺, 0) + min(u⁻, 0).
+
+Where c_i = 0, G_i is to have the slope μ_i above 0, and anything below. Huber's loss has: with a
+zone δ so wide that it is quadratic wherever data can be, and the signal -δ and the weight μ_i/δ at
+such a vertex. Its level sets need not be unique, but those of u⁺ lie within those of u⁻ all the
+same, since the slopes of the two differ by 2μ_i > 0.
+
+The dual point is p⁺ on the edges that touch {u > 0}, and p⁻ on those that touch {u < 0}. On the
+others, those of Z = {u = 0}, it has to satisfy |r_i - (Kᵀp)_i| ≤ μ_i, where r is c f less what
+flows in from outside. Among all (r - Kᵀp)_i / μ_i the solution v of min ½ Σ_Z μ_i (v_i - r_i/μ_i)²
++ TV_Z(v) has the least greatest and the greatest least entry at once, since it is the
+lexicographically optimal base of a submodular function (Fujishige 1980). So if any dual point
+does, that of v does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphtv._validate import Floats
+from graphtv.graph.graph import Graph
+from graphtv.problem import Problem
+from graphtv.result import Result
+from graphtv.solver import solve
+from graphtv.terms import HuberLoss, SquaredLoss
+
+
+class Split(NamedTuple):
+    """A primal and a dual point, and the runs that led there."""
+
+    u: Floats
+    p: Floats
+    runs: list[Result]
+
+
+def split_at_zero(
+    graph: Graph, loss: SquaredLoss, sparsity: Floats, options: dict[str, Any]
+) -> Split:
+    """Return the solution and its dual point; `graph` has the weights λω."""
+    shape, columns = loss.shape, (graph.n_vertices, -1)
+    exact = {**options, "tol": 0.0, "warm_start": None}
+    c = np.array(loss.weights)
+    above, below = (
+        solve(Problem(graph, _tilted(loss.signal, c, side * sparsity)), **exact)
+        for side in (1.0, -1.0)
+    )
+    u = np.maximum(above.u, 0.0) + np.minimum(below.u, 0.0)
+    runs = [above, below]
+
+    tail, head = graph.edges.T
+    values = u.reshape(columns)
+    touches_positive = (values[tail] > 0.0) | (values[head] > 0.0)
+    inside = (values[tail] == 0.0) & (values[head] == 0.0)
+    edges = (graph.n_edges, values.shape[1])
+    p = np.where(touches_positive, above.p.reshape(edges), below.p.reshape(edges))
+    p[inside] = 0.0
+    flow = graph.gradient().T @ p
+    residual = (c * loss.signal).reshape(columns) - flow
+    for k, mu in enumerate(np.reshape(sparsity, columns).T):
+        zero = values[:, k] == 0.0
+        if not inside[:, k].any():
+            continue
+        number = np.cumsum(zero) - 1
+        part = Graph._from_simple(
+            int(zero.sum()),
+            np.ascontiguousarray(number[graph.edges[inside[:, k]]], dtype=np.int32),
+            graph.weights[inside[:, k]],
+        )
+        middle = Problem(part, SquaredLoss(residual[zero, k] / mu[zero], mu[zero]))
+        run = solve(middle, **exact)
+        p[inside[:, k], k] = run.p
+        runs.append(run)
+    return Split(u, p.reshape(graph.n_edges, *shape[1:]), runs)
+
+
+def _tilted(signal: Floats, c: Floats, slope: Floats) -> SquaredLoss | HuberLoss:
+    """Return ½ c (u - f)² + slope u, on the side of 0 where that slope is of |u|."""
+    there = c > 0.0
+    shifted = np.where(there, signal - slope / np.where(there, c, 1.0), 0.0)
+    if there.all():
+        return SquaredLoss(shifted, c)
+    delta = 2.0 * float(np.abs(shifted).max() + np.abs(signal).max(where=there, initial=0.0)) + 1.0
+    return HuberLoss(
+        np.where(there, shifted, -delta * np.sign(slope)),
+        delta,
+        np.where(there, c, np.abs(slope) / delta),
+    )

@@ -1,0 +1,1 @@
+"""Images and volumes: denoising, the weight by the noise, segmentation by scribbles."""

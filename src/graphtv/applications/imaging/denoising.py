@@ -1,0 +1,265 @@
+"""Denoising and inpainting of images and volumes: the model of Rudin, Osher and Fatemi [1].
+
+    min_u ½ Σ_x (u(x) - f(x))² + weight Σ_a Σ_x |u(x + e_a) - u(x)| / spacing_a
+
+with a sum over the axes: the anisotropic total variation, whose solutions have sharp corners and
+can be computed exactly. Eight neighbours in the plane come close to the isotropic one
+(`_pixel_graph`).
+
+[1] L. I. Rudin, S. Osher, E. Fatemi, "Nonlinear total variation based noise removal algorithms",
+    Physica D 60, 1992.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, overload
+
+from numpy.typing import NDArray
+
+from graphtv._validate import as_flag, as_real, is_dask
+from graphtv.applications.imaging.image import Image, as_image
+from graphtv.applications.imaging.noise import noise_levels
+from graphtv.applications.imaging.pixel_graph import pixel_graph
+from graphtv.applications.imaging.risk import weight_of_image
+from graphtv.applications.keywords import check_keywords
+from graphtv.problem import Problem
+from graphtv.result import Result
+from graphtv.solver import solve
+from graphtv.terms import (
+    AbsoluteLoss,
+    DataTerm,
+    HuberTV,
+    PoissonLoss,
+    SquaredLoss,
+    TotalVariation,
+)
+
+__all__ = ["denoise_tv"]
+
+Loss = Callable[..., DataTerm]
+
+LOSSES: dict[str, Loss] = {
+    "squared": SquaredLoss,
+    "absolute": AbsoluteLoss,
+    "poisson": PoissonLoss,
+}
+
+_TOTAL_VARIATION = TotalVariation()
+
+
+@overload
+def denoise_tv(
+    image: Any,
+    weight: Any = ...,
+    *,
+    mask: Any = ...,
+    spacing: Any = ...,
+    channel_axis: int | None = ...,
+    connectivity: int = ...,
+    loss: str | Loss = ...,
+    penalty: TotalVariation | HuberTV = ...,
+    return_result: Literal[False] = ...,
+    **solve_options: Any,
+) -> NDArray[Any]: ...
+@overload
+def denoise_tv(
+    image: Any,
+    weight: Any = ...,
+    *,
+    mask: Any = ...,
+    spacing: Any = ...,
+    channel_axis: int | None = ...,
+    connectivity: int = ...,
+    loss: str | Loss = ...,
+    penalty: TotalVariation | HuberTV = ...,
+    return_result: Literal[True],
+    **solve_options: Any,
+) -> tuple[NDArray[Any], Result]: ...
+def denoise_tv(
+    image: Any,
+    weight: Any = 0.1,
+    *,
+    mask: Any = None,
+    spacing: Any = None,
+    channel_axis: int | None = None,
+    connectivity: int = 1,
+    loss: str | Loss = "squared",
+    penalty: TotalVariation | HuberTV = _TOTAL_VARIATION,
+    return_result: bool = False,
+    **solve_options: Any,
+) -> NDArray[Any] | tuple[NDArray[Any], Result]:
+    """Denoise an image or a volume by total variation, and fill in its unknown pixels.
+
+    As in scikit-image, uint8 and uint16 images are divided by 255 and 65535, and the result lies in
+    [0, 1]. All other types keep their values, and so do counts (``loss='poisson'``).
+
+    Parameters
+    ----------
+    image : array_like or dask array
+        An image of any dimension. NaN, and the masked entries of a masked array, are unknown
+        pixels; ±∞ is an error.
+    weight : float, ndarray, list or 'auto'
+        Larger is smoother. It has the unit of the image (after the division for uint8 and
+        uint16): a piece of P pixels with a boundary of
+        B pixel sides moves by weight · B/P towards its surroundings. One number; or an array with
+        one number per pixel (an edge takes the mean of its two pixels); or a list with one number
+        or array per axis, as `grid_graph` takes it. ``'auto'`` is that of `suggest_weight`.
+    mask : array_like of bool, optional
+        True where the pixel is known. Where it is False the image may hold anything, and the
+        pixel is filled in from its surroundings. Of the image's shape, with or without channels.
+    spacing : float or sequence of float, optional
+        Distance between pixels along each axis (channels apart), 1 by default. Differences are
+        divided by it.
+    channel_axis : int, optional
+        The axis that holds colours or other channels. Each channel is denoised by itself, with
+        the same weight. Without it every axis is one of space.
+    connectivity : {1, 2}
+        1: neighbours along the axes. 2: along the diagonals too (images in the plane only), which
+        favours no direction; weights are scaled such that `weight` keeps its meaning.
+    loss : {'squared', 'absolute', 'poisson'} or callable
+        For Gaussian noise, for outliers (salt and pepper), for counts. A callable is given the
+        signal and ``weights=`` and returns a data term. With ``'absolute'`` and ``'poisson'``
+        `weight` has no unit.
+    penalty : TotalVariation or HuberTV
+        ``HuberTV(delta)`` turns the stairs of total variation into slopes.
+    return_result : bool
+        Also return the certificate.
+    **solve_options
+        Passed on to `solve`: `tol`, `max_iterations`, `time_limit`, `warm_start`, `callback`,
+        `stop`, `verbose`, `n_threads`, `method`, `preconditioner`. For dask arrays see the notes.
+
+    Returns
+    -------
+    denoised : ndarray or dask array
+        Of the image's shape: float32 for float16 and float32, else float64.
+    result : Result or TiledResult
+        If `return_result`. It speaks of the problem in float64: `result.u` and `result.p` are
+        flat, with pixels in row-major order, and `result.relative_gap` is proved for them before
+        `denoised` is rounded to the image's type. It is a `warm_start` for the next call.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the run ended early, and the result that would say so is not asked for.
+
+    See Also
+    --------
+    suggest_weight, estimate_noise
+
+    Notes
+    -----
+    Values never leave the range of the known pixels, and their mean stays (if all are known). A
+    region without any known pixel, cut off by weights of 0, takes the value of that range nearest
+    to 0.
+
+    A dask array is solved chunk by chunk on Dask's scheduler, to the same optimum, when this is
+    called; returned are a dask array with the chunks of the image and a `TiledResult`. `weight` and
+    `mask` may be dask arrays too. Of the options `tol`, `max_iterations` (rounds over all chunks),
+    `time_limit`, `callback`, `verbose` and `n_threads` (per chunk) apply, and
+    ``checkpoint=folder``, which keeps the state in files: for grids larger than memory, and to go
+    on after a stop by the same call. The loss has to be squared and `connectivity` 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> denoise_tv(np.array([0.0, 0.0, 3.0, np.nan, 3.0]), weight=1.0)
+    array([0.5, 0.5, 2.5, 2.5, 2.5])
+    >>> noisy = np.random.default_rng(0).normal(0.5, 0.1, (32, 32)).astype(np.float32)
+    >>> smooth, result = denoise_tv(noisy, "auto", return_result=True)
+    >>> smooth.dtype.name, result.status, bool(smooth.std() < 0.02)
+    ('float32', 'optimal', True)
+    """
+    check_keywords(denoise_tv, solve_options, *(("checkpoint",) if is_dask(image) else ()))
+    is_result_wanted = as_flag(return_result, "return_result")
+    make_loss = _as_loss(loss)
+    if is_dask(image):
+        if make_loss is not SquaredLoss or connectivity != 1:
+            raise ValueError(
+                "loss must be 'squared' and connectivity 1 for a dask array,"
+                f" got loss={loss!r}, connectivity={connectivity!r}"
+            )
+        denoised, tiled = _denoise_tiled(
+            image,
+            weight,
+            mask=mask,
+            spacing=spacing,
+            channel_axis=channel_axis,
+            penalty=penalty,
+            **solve_options,
+        )
+        if not is_result_wanted:
+            _warn_if_early(tiled)
+        return (denoised, tiled) if is_result_wanted else denoised
+    given = as_image(image, "image", mask, channel_axis, holds_counts=make_loss is PoissonLoss)
+    frame = given.frame
+    if isinstance(weight, str) and weight == "auto":
+        if make_loss is not SquaredLoss or not isinstance(penalty, TotalVariation):
+            raise ValueError(
+                "weight must not be 'auto' unless the loss is squared and the penalty total"
+                f" variation, got loss={loss!r}, penalty={penalty!r}"
+            )
+        weight, solve_options = _suggested(given, spacing, connectivity, solve_options)
+    graph = pixel_graph(frame.shape, weight, spacing, connectivity)
+    problem = Problem(graph, _make(make_loss, given), penalty)
+    del given  # the problem has copies; volumes are large
+    result = solve(problem, **solve_options)
+    if not is_result_wanted:
+        _warn_if_early(result)
+        return frame.restore(result.u)
+    return frame.restore(result.u, copy=True), result
+
+
+def _denoise_tiled(*args: Any, **options: Any) -> tuple[Any, Any]:
+    from graphtv.applications.imaging.tiled_denoising import denoise_tiled
+
+    return denoise_tiled(*args, **options)
+
+
+def _as_loss(loss: Any) -> Loss:
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss]
+    if not isinstance(loss, str) and callable(loss):
+        made: Loss = loss
+        return made
+    names = ", ".join(map(repr, LOSSES))
+    raise ValueError(f"loss must be one of {names} or a callable, got {loss!r}")
+
+
+def _make(make_loss: Loss, image: Image) -> DataTerm:
+    """Return the data term of an image; a callable may turn out to be none that makes one."""
+    try:
+        return make_loss(image.signal, weights=image.known)
+    except TypeError as error:
+        raise TypeError(f"loss must be callable as loss(signal, weights=...): {error}") from error
+
+
+def _suggested(
+    image: Image, spacing: Any, connectivity: Any, options: dict[str, Any]
+) -> tuple[float, dict[str, Any]]:
+    """Return the suggested weight, and options that start from what is known."""
+    limit = options.get("time_limit")
+    weight, found = weight_of_image(
+        image,
+        noise_levels(image),
+        spacing,
+        connectivity,
+        time_limit=math.inf if limit is None else 0.5 * as_real(limit, "time_limit", minimum=0.0),
+        verbose=as_flag(options.get("verbose", False), "verbose"),
+        n_threads=options.get("n_threads"),
+        stop=options.get("stop"),
+    )
+    return weight, options if found is None else {"warm_start": found, **options}
+
+
+def _warn_if_early(result: Any) -> None:
+    if result.status != "optimal":
+        warnings.warn(
+            f"denoise_tv ended with status {result.status!r} and relative gap"
+            f" {result.relative_gap:.2g}, not {result.tolerance:g}; return_result=True gives the"
+            " result without this warning",
+            RuntimeWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,224 @@
+"""`denoise_tv` for images that are Dask's arrays, and `fused_lasso` for signals on a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv._validate import (
+    Floats,
+    as_intensities,
+    as_observations,
+    as_real,
+    as_weights,
+    brief,
+    moderate,
+    where_known,
+)
+from graphtv.applications.imaging.image import (
+    as_channel_axis,
+    float_type,
+)
+from graphtv.applications.imaging.mosaic import MOST_PIXELS, mosaic
+from graphtv.applications.imaging.noise import suggest_weight
+from graphtv.applications.imaging.pixel_graph import as_spacing
+from graphtv.scale.grid_problem import GridProblem
+from graphtv.scale.result import TiledResult
+from graphtv.scale.solve import solve_tiled
+from graphtv.scale.tiling import layers
+from graphtv.terms import HuberTV, TotalVariation
+
+
+def denoise_tiled(
+    image: Any,
+    weight: Any,
+    *,
+    mask: Any,
+    spacing: Any,
+    channel_axis: Any,
+    penalty: TotalVariation | HuberTV,
+    **options: Any,
+) -> tuple[Any, TiledResult]:
+    """Denoise an image in chunks; see `graphtv.denoise_tv`."""
+    _check_array(image, "image")
+    axis = as_channel_axis(channel_axis, image.ndim, image.shape)
+    shape = tuple(n for k, n in enumerate(image.shape) if k != axis)
+    distances = as_spacing(spacing, len(shape))
+    known = _known(image, mask, axis)
+    dtype = float_type(image.dtype)
+    f = da.map_blocks(_floats, image, *(() if known is None else (known,)), dtype=dtype)
+    if axis is not None:
+        f = da.moveaxis(f, axis, -1)
+        known = None if known is None else da.moveaxis(known, axis, -1)
+    if isinstance(weight, str) and weight == "auto":
+        if not isinstance(penalty, TotalVariation):
+            raise ValueError(
+                f"weight must not be 'auto' unless the penalty is total variation, got {penalty!r}"
+            )
+        weight = _suggested_weight(image, mask, shape, axis, spacing)
+    weights = axis_weights(weight, "weight", shape, f.chunks)
+    scaled = tuple(w / h for w, h in zip(weights, distances, strict=True))
+    delta = penalty.delta if isinstance(penalty, HuberTV) else 0.0
+    result = solve_tiled(GridProblem.of(f, known, scaled, delta), "denoise_tv", options)
+    u = result.u if axis is None else da.moveaxis(result.u, -1, axis)
+    return u.astype(dtype).rechunk(image.chunks), result
+
+
+def fuse_tiled(
+    graph: Any, signal: Any, lam: float, vertex_weights: Any, **options: Any
+) -> TiledResult:
+    """Fuse a signal on a grid; see `graphtv.fused_lasso`."""
+    _check_array(signal, "signal")
+    if isinstance(graph, str) and graph == "grid":
+        graph = [1.0] * signal.ndim
+    if not isinstance(graph, list | tuple) or len(graph) != signal.ndim:
+        raise ValueError(
+            "graph must be 'grid' or a list with the weights of each axis for a dask array,"
+            f" got {brief(graph)}"
+        )
+    weights = axis_weights(list(graph), "graph", signal.shape, signal.chunks)
+    f = da.map_blocks(_numbers, signal, name_of="signal", dtype=np.float64)
+    c = None
+    if signal.dtype.kind == "f":
+        c = da.map_blocks(_is_known, signal, name_of="signal", dtype=bool)
+    if vertex_weights is not None:
+        given = _like(vertex_weights, "vertex_weights", signal.shape, signal.chunks)
+        given = da.map_blocks(_nonnegative, given, name_of="vertex_weights", dtype=np.float64)
+        c = given if c is None else c * given
+    scaled = tuple(lam * w for w in weights)
+    return solve_tiled(GridProblem.of(f, c, scaled, name="signal"), "fused_lasso", options)
+
+
+def _check_array(values: Any, name: str) -> None:
+    if values.dtype.kind not in "buif":
+        raise ValueError(f"{name} must hold real numbers, got dtype {values.dtype}")
+    if values.ndim == 0 or values.size == 0 or np.isnan(values.size):
+        raise ValueError(f"{name} must not be empty, got shape {values.shape}")
+
+
+def _suggested_weight(
+    image: Any, mask: Any, shape: tuple[int, ...], axis: int | None, spacing: Any
+) -> float:
+    """Return the weight of least risk on a part of the image that fits anywhere."""
+    chosen = mosaic(shape, MOST_PIXELS)
+
+    def part(values: Any) -> NDArray[Any]:
+        if chosen is not None:
+            places: list[Any] = list(chosen)
+            if axis is not None and values.ndim == image.ndim:
+                places.insert(axis, slice(None))
+            for along, indices in enumerate(places):
+                values = values[layers(along, indices)]
+        return np.asarray(values)
+
+    known = None if mask is None else part(mask if isinstance(mask, da.Array) else np.asarray(mask))
+    return suggest_weight(part(image), mask=known, channel_axis=axis, spacing=spacing)
+
+
+def axis_weights(
+    weight: Any, name: str, shape: tuple[int, ...], chunks: tuple[tuple[int, ...], ...]
+) -> list[Any]:
+    """Return per axis a number, or an array with the edges at both borders, which weigh 0."""
+    if isinstance(weight, str):
+        raise ValueError(f"{name} must be a number or an array for a dask array, got {weight!r}")
+    if not isinstance(weight, Sequence):
+        if np.ndim(weight) == 0:
+            number = moderate(as_real(weight, name, minimum=0.0), name)
+            return [float(number)] * len(shape)
+        pixels = _nonnegative_array(weight, name, shape, chunks)
+        return [
+            _padded(
+                0.5 * (pixels[layers(axis, slice(-1))] + pixels[layers(axis, slice(1, None))]), axis
+            )
+            for axis in range(len(shape))
+        ]
+    if len(weight) != len(shape):
+        raise ValueError(
+            f"{name} must have one entry for each of the {len(shape)} axes of pixels if it is a"
+            f" {type(weight).__name__}, got {len(weight)}"
+        )
+    made = []
+    for axis, entry in enumerate(weight):
+        label = f"{name}[{axis}]"
+        if np.ndim(entry) == 0:
+            made.append(float(moderate(as_real(entry, label, minimum=0.0), label)))
+        else:
+            sides = (*shape[:axis], shape[axis] - 1, *shape[axis + 1 :])
+            made.append(_padded(_nonnegative_array(entry, label, sides, None), axis))
+    return made
+
+
+def _padded(edges: Any, axis: int) -> Any:
+    width = [(0, 0)] * edges.ndim
+    width[axis] = (1, 1)
+    return da.pad(edges, width)
+
+
+def _nonnegative_array(values: Any, name: str, shape: tuple[int, ...], chunks: Any) -> Any:
+    return da.map_blocks(
+        _nonnegative, _like(values, name, shape, chunks), name_of=name, dtype=np.float64
+    )
+
+
+def _like(values: Any, name: str, shape: tuple[int, ...], chunks: Any) -> Any:
+    """Return an array of Dask of this shape."""
+    array = values if isinstance(values, da.Array) else np.asarray(values)
+    if array.shape != shape:
+        raise ValueError(f"{name} must be a number or have shape {shape}, got shape {array.shape}")
+    if isinstance(array, da.Array):
+        return array
+    return da.from_array(array, chunks="auto" if chunks is None else chunks[: len(shape)])
+
+
+def _known(image: Any, mask: Any, axis: int | None) -> Any:
+    """Return where there is data, None for everywhere."""
+    known = None
+    if mask is not None:
+        shape = tuple(n for k, n in enumerate(image.shape) if k != axis)
+        array = mask if isinstance(mask, da.Array) else np.asarray(mask)
+        if array.dtype.kind not in "bui":
+            raise ValueError(f"mask must hold booleans, got dtype {array.dtype}")
+        if array.shape not in (image.shape, shape):
+            raise ValueError(f"mask must have the shape of image, {shape}, got {array.shape}")
+        if not isinstance(array, da.Array):
+            array = da.from_array(array, chunks="auto")
+        if array.shape != image.shape and axis is not None:
+            array = da.broadcast_to(da.expand_dims(array, axis), image.shape)
+        known = array.astype(bool).rechunk(image.chunks)
+    if image.dtype.kind == "f":
+        args = () if known is None else (known,)
+        known = da.map_blocks(_is_known, image, *args, dtype=bool)
+    return known
+
+
+# Blocks ------------------------------------------------------------------------------------------
+
+
+def _is_known(
+    block: NDArray[Any], given: NDArray[np.bool_] | None = None, *, name_of: str = "image"
+) -> NDArray[np.bool_]:
+    known = where_known(block, name_of, given)
+    return np.ones(block.shape, dtype=bool) if known is None else np.array(known)
+
+
+def _floats(block: NDArray[Any], known: NDArray[np.bool_] | None = None) -> NDArray[Any]:
+    floats = as_intensities(block).astype(float_type(block.dtype), copy=False)
+    if known is not None and not known.all():
+        floats = np.where(known, floats, floats.dtype.type(0.0))
+    if floats.dtype == np.float64:  # the others are never large
+        moderate(floats, "image")
+    return floats
+
+
+def _numbers(block: NDArray[Any], *, name_of: str) -> Floats:
+    numbers, _ = as_observations(block, name_of)
+    moderate(numbers, name_of)
+    return numbers
+
+
+def _nonnegative(block: NDArray[Any], *, name_of: str) -> Floats:
+    return np.asarray(moderate(as_weights(block, name_of, block.shape), name_of))

@@ -1,0 +1,1 @@
+"""Partitions of the edges into forests, the preconditioners they make, and condition numbers."""

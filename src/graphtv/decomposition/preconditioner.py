@@ -1,0 +1,155 @@
+"""Preconditioners of PDHG: the metric T in which the dual variable moves, and S for the primal one.
+
+=========  ======================================  ================================  =============
+name       T                                       S                                 paper's steps
+=========  ======================================  ================================  =============
+none       the identity                            the identity                      s = t = ‖K‖
+diagonal   T_e = 2 ω_e^α                           S_i = Σ_e∋i ω_e^(2-α)             s = t = 1
+forests    T_l = K_lK_lᵀ on each of L forests      the identity                      s = t = √L
+=========  ======================================  ================================  =============
+
+The forests are those of a `ForestPartition`: chains, linear, nested, matroid, or one's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphtv import _core
+from graphtv._validate import as_real, brief
+from graphtv.decomposition.partition import METHODS, ForestPartition, _decompose
+from graphtv.graph.graph import Graph
+
+NAMES = ("none", "diagonal", *METHODS)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Preconditioner:
+    """A preconditioner for the problems of one graph.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph.
+    name : str
+        ``none``, ``diagonal``, or the method of the partition.
+    partition : ForestPartition or None
+        The forests, if it has any.
+    alpha : float or None
+        The exponent of the diagonal preconditioner.
+    reason : str
+        Why it was taken.
+    """
+
+    graph: Graph
+    name: str
+    partition: ForestPartition | None
+    alpha: float | None
+    reason: str
+
+    def without_forests(self) -> Preconditioner:
+        """Return what is left when the memory of the partition is needed elsewhere."""
+        return replace(self, partition=None)
+
+    @property
+    def n_forests(self) -> int:
+        """L, or 0 if there are no forests."""
+        return 0 if self.partition is None else self.partition.n_forests
+
+    @property
+    def condition_number(self) -> float | None:
+        """κ(T^-1/2 K S^-1/2) where a theorem gives it; else see `graphtv.condition_number`."""
+        return None if self.partition is None else self.partition.condition_number
+
+    @property
+    def setup_time(self) -> float:
+        """Seconds taken to build the forests."""
+        return 0.0 if self.partition is None else self.partition.setup_time
+
+    def __repr__(self) -> str:
+        if self.partition is not None:
+            title, *rows = repr(self.partition).splitlines()
+            metric = f"  metric     T_l = K_l K_lᵀ, S = I, s = t = √{self.n_forests}"
+            return "\n".join([f"Preconditioner: {title}", metric, *rows])
+        metric = (
+            "T = I, S = I, s = t = ‖K‖"
+            if self.alpha is None
+            else f"T_e = 2 ω_e^α, S_i = Σ ω_e^(2-α), α = {self.alpha:g}, s = t = 1"
+        )
+        return "\n".join(
+            [
+                f"Preconditioner of {self.graph.n_edges} edges on {self.graph.n_vertices} vertices",
+                f"  metric     {metric}",
+                f"  method     {self.name}: {self.reason}",
+                "  κ          not given by a theorem",
+            ]
+        )
+
+
+def as_preconditioner(
+    preconditioner: Any,
+    graph: Graph,
+    *,
+    alpha: float = 1.0,
+    watch: _core.Watch | None = None,
+) -> Preconditioner:
+    """Return the preconditioner that a user asks for.
+
+    Parameters
+    ----------
+    preconditioner : str, ForestPartition or Preconditioner
+        One of ``none``, ``diagonal``, ``chains``, ``linear``, ``nested``, ``matroid``, ``auto``
+        (forests by `decompose`'s rules), or a partition of this very graph.
+    graph : Graph
+        The graph of the problem.
+    alpha : float
+        Exponent of the diagonal preconditioner, in [0, 2].
+    watch : Watch, optional
+        Raises `_core.Expired` when it expires.
+
+    References
+    ----------
+    .. [1] T. Pock, A. Chambolle, "Diagonal preconditioning for first order primal-dual algorithms
+       in convex optimization", ICCV 2011.
+    .. [2] T. Möllenhoff, Z. Ye, T. Wu, D. Cremers, "Combinatorial Preconditioners for Proximal
+       Algorithms on Graphs", AISTATS 2018.
+    """
+    alpha = as_real(alpha, "alpha")
+    if not 0.0 <= alpha <= 2.0:
+        raise ValueError(f"alpha must lie in [0, 2], got {alpha}")
+    if isinstance(preconditioner, Preconditioner):
+        _require_same_graph(preconditioner.graph, graph)
+        return preconditioner
+    if isinstance(preconditioner, ForestPartition):
+        _require_same_graph(preconditioner.graph, graph)
+        partition = preconditioner
+    elif isinstance(preconditioner, str) and preconditioner in ("none", "diagonal"):
+        exponent = alpha if preconditioner == "diagonal" else None
+        return Preconditioner(graph, preconditioner, None, exponent, "asked for")
+    elif isinstance(preconditioner, str) and preconditioner in METHODS:
+        try:
+            partition = _decompose(graph, preconditioner, "maximum_weight", "weight", 0, watch)
+        except ValueError as error:
+            raise ValueError(str(error).replace("method must", "preconditioner must")) from None
+    else:
+        raise ValueError(
+            f"preconditioner must be one of {', '.join(NAMES)} or a ForestPartition,"
+            f" got {brief(preconditioner)}"
+        )
+    return Preconditioner(graph, partition.method, partition, None, partition.reason)
+
+
+def _require_same_graph(theirs: Graph, ours: Graph) -> None:
+    """Raise unless both have the same edges in the same order; forests do not depend on weights."""
+    same = theirs is ours or (
+        theirs.n_vertices == ours.n_vertices
+        and theirs.edges.shape == ours.edges.shape
+        and bool((theirs.edges == ours.edges).all())
+    )
+    if not same:
+        raise ValueError(
+            "preconditioner must be a partition of the problem's graph, got one of a graph with"
+            f" {theirs.n_vertices} vertices and {theirs.n_edges} edges"
+            f" for {ours.n_vertices} and {ours.n_edges}"
+        )

@@ -1,0 +1,1 @@
+"""Graphs: weighted edges, grids, nearest neighbours and connected components."""

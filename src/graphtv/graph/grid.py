@@ -1,0 +1,195 @@
+"""Grids: Cartesian products of paths, such as the pixels of an image."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._memory import EDGE_BYTES, check_memory
+from graphtv._validate import (
+    INDEX_LIMIT,
+    Floats,
+    Indices,
+    as_array,
+    as_floats,
+    as_shape,
+    as_weights,
+    frozen,
+)
+from graphtv.graph.graph import Graph, as_graph
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GridStructure:
+    """Where the vertices of a graph sit in a grid.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Lengths of the axes.
+    coordinates : ndarray of int32, shape (n_vertices, len(shape))
+        Position of each vertex, read-only.
+    """
+
+    shape: tuple[int, ...]
+    coordinates: Indices
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coordinates", frozen(self.coordinates))
+
+    def __repr__(self) -> str:
+        return f"GridStructure(shape={self.shape})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GridStructure, (self.shape, self.coordinates)
+
+
+def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
+    """Return the grid of the given shape, every vertex joined to the next along each axis.
+
+    Vertices are numbered in row-major order, so that ``signal = image.ravel()``. Edges come axis by
+    axis, axis 0 first, each as (lower, higher) vertex in row-major order of the lower one.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Lengths of the axes, each at least 1.
+    weights : float or sequence
+        One number for all edges, or for each axis one number or one array. The array of axis a
+        has the grid's shape except for one entry less along axis a: its entry at x is the weight
+        of the edge from x to x + e_a. Edges of weight zero are dropped.
+
+    Examples
+    --------
+    >>> grid_graph((2, 3), weights=[1.0, 5.0]).edges.tolist()
+    [[0, 3], [1, 4], [2, 5], [0, 1], [1, 2], [3, 4], [4, 5]]
+    """
+    lengths = as_shape(shape)
+    n = math.prod(lengths)
+    if n > INDEX_LIMIT:
+        raise ValueError(f"shape must have at most {INDEX_LIMIT} vertices, got {lengths}")
+    m = n_grid_edges(lengths)
+    if m > INDEX_LIMIT:
+        raise ValueError(f"shape must have at most {INDEX_LIMIT} edges, got {lengths}")
+    check_memory(EDGE_BYTES * m, f"a grid of shape {lengths}")
+    per_axis = _weights_per_axis(weights, lengths)
+
+    edges = np.empty((m, 2), dtype=np.int32)
+    omega = np.empty(m)
+    vertices = np.arange(n, dtype=np.int32)
+    start = 0
+    for axis in range(len(lengths)):
+        lower = vertices.reshape(_seen_from(axis, lengths))[:, :-1]
+        after = lower.shape[-1]
+        ends = edges[start : start + lower.size].reshape(*lower.shape, 2)
+        ends[..., 0] = lower
+        np.add(lower, after, out=ends[..., 1])
+        omega[start : start + lower.size] = per_axis[axis].ravel()
+        start += lower.size
+    positive = omega > 0
+    if not positive.all():
+        edges, omega = edges[positive], omega[positive]
+    return Graph._from_simple(n, edges, omega, _row_major(lengths))
+
+
+def recognize_grid(graph: Graph) -> GridStructure | None:
+    """Find out whether a graph is a grid, whatever the order of its vertices, in linear time.
+
+    Parameters
+    ----------
+    graph : Graph
+        Weights do not matter.
+
+    Returns
+    -------
+    GridStructure or None
+        Every axis has at least two vertices, so that paths have one axis and hypercubes log₂ n; a
+        single vertex has shape (1,). None if the graph is not the whole of such a grid: an edge too
+        many or too few, a torus, no vertex at all.
+
+    Notes
+    -----
+    Any reflection or permutation of the axes would do. The origin is the lowest-numbered corner,
+    and the axes are ordered by the numbers of its neighbours, highest first. The vertices of
+    ``grid_graph(shape)`` thus keep their row-major coordinates, without the axes of length 1.
+    """
+    known = as_graph(graph)._grid
+    if known is not None and graph.n_edges == n_grid_edges(known.shape):
+        return _squeeze(known)
+    ordered = row_major_shape(graph)
+    if ordered and graph.n_edges == n_grid_edges(ordered):
+        return _row_major(ordered)
+    found = _core.recognize_grid(graph.n_vertices, graph.edges)
+    if found is None:
+        return None
+    shape, coordinates = found
+    return GridStructure(tuple(shape.tolist()), coordinates)
+
+
+def row_major_shape(graph: Graph) -> tuple[int, ...]:
+    """Return the grid, without axes of length 1, that the vertices are numbered like; () if none.
+
+    All edges join neighbours of it. Some may be missing, but not so many that it is by chance.
+    """
+    if graph._grid is not None:
+        return tuple(length for length in graph._grid.shape if length > 1)
+    return tuple(_core.lattice_shape(graph.n_vertices, graph.edges).tolist())
+
+
+def _row_major(lengths: tuple[int, ...]) -> GridStructure:
+    """Return where the vertices of a grid sit if they are numbered in row-major order."""
+    d = len(lengths)
+    coordinates = np.empty((math.prod(lengths), d), dtype=np.int32)
+    for axis, length in enumerate(lengths):
+        seen = coordinates.reshape(*_seen_from(axis, lengths), d)
+        seen[..., axis] = np.arange(length, dtype=np.int32)[:, None]
+    return GridStructure(lengths, coordinates)
+
+
+def _seen_from(axis: int, lengths: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return the shape (axes before, this axis, axes after); the last one is the stride."""
+    return math.prod(lengths[:axis]), lengths[axis], math.prod(lengths[axis + 1 :])
+
+
+def n_grid_edges(shape: tuple[int, ...]) -> int:
+    """Return the number of edges of a whole grid."""
+    n = math.prod(shape)
+    return sum(n // length * (length - 1) for length in shape)
+
+
+def _weights_per_axis(weights: Any, shape: tuple[int, ...]) -> list[Floats]:
+    """Return the weights of each axis, checked: a number or an array."""
+    if not isinstance(weights, Sequence):
+        weights = as_array(weights, "weights")
+        if weights.ndim == 0:
+            return [as_weights(weights, "weights", ())] * len(shape)
+    if len(weights) != len(shape):
+        raise ValueError(
+            f"weights must be a number or have one entry for each of the {len(shape)} axes,"
+            f" got {len(weights)}"
+        )
+    return weights_of_axes(weights, "weights", shape)
+
+
+def weights_of_axes(given: Sequence[Any], name: str, shape: tuple[int, ...]) -> list[Floats]:
+    """Return one number or array of edge weights per axis, checked; errors call them `name`."""
+    checked = []
+    for axis, entry in enumerate(given):
+        values = as_floats(entry, f"{name}[{axis}]")
+        sides = (*shape[:axis], shape[axis] - 1, *shape[axis + 1 :])
+        checked.append(as_weights(values, f"{name}[{axis}]", sides if values.ndim else ()))
+    return checked
+
+
+def _squeeze(grid: GridStructure) -> GridStructure:
+    """Leave out the axes of length 1, but keep one."""
+    axes = [axis for axis, length in enumerate(grid.shape) if length > 1] or [0]
+    if len(axes) == len(grid.shape):
+        return grid
+    shape = tuple(grid.shape[axis] for axis in axes)
+    return GridStructure(shape, np.ascontiguousarray(grid.coordinates[:, axes]))

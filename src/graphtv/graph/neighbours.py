@@ -1,0 +1,119 @@
+"""Graphs of nearest neighbours of points."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from graphtv._memory import check_memory
+from graphtv._shares import run_shares
+from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
+from graphtv.graph.graph import Graph
+
+SHARE = 1 << 13
+"""Points that a thread looks up at a time."""
+
+PAIR_BYTES = 32
+"""Of a point and a neighbour: distance and index, twice when the point itself is taken out."""
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None) -> Graph:
+    """Join each point to its nearest neighbours.
+
+    Two points are joined if either is among the `n_neighbors` nearest of the other. Their edge has
+    the weight exp(-d² / h²), where d is their Euclidean distance and h the bandwidth.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, dimension)
+        Finite coordinates. Points may coincide: a point is never its own neighbour, but may be the
+        neighbour of its double, at distance 0.
+    n_neighbors : int
+        Number of neighbours of a point, below n.
+    bandwidth : float, optional
+        One length h for all edges; ``math.inf`` gives unit weights. By default h follows the
+        density of the points: h = max(σ_i, σ_j), where σ_i is the distance of point i to the
+        farthest of its neighbours.
+
+    Returns
+    -------
+    Graph
+        Its edges are (i, j) with i < j in lexicographic order. Every edge of the neighbourhood
+        graph is there: a weight that would be zero in floating point is raised to the smallest
+        normal number, so that a small bandwidth does not disconnect the graph.
+
+    Notes
+    -----
+    One length cannot serve a dense and a sparse region at once: with the median distance, weights
+    in the tails of a normal distribution fall below 1e-25. The default is a local scale, as in
+    self-tuning spectral clustering [1]_. The larger of the two scales, and not their geometric
+    mean √(σ_i σ_j), keeps every weight between exp(-1) and 1.
+
+    References
+    ----------
+    .. [1] L. Zelnik-Manor, P. Perona, "Self-tuning spectral clustering", NIPS 17, 2004.
+    """
+    positions = as_floats(points, "points")
+    if positions.ndim != 2 or positions.shape[1] == 0:
+        raise ValueError(f"points must have shape (n, dimension), got {positions.shape}")
+    n = as_count(len(positions), "the number of points")
+    k = as_count(n_neighbors, "n_neighbors", minimum=1)
+    if k >= n:
+        raise ValueError(f"n_neighbors must be below the number of points {n}, got {k}")
+    if n * k > INDEX_LIMIT:
+        raise ValueError(
+            f"n_neighbors must give at most {INDEX_LIMIT} pairs, got {k} for {n} points"
+        )
+    length = _as_bandwidth(bandwidth)
+    check_memory(PAIR_BYTES * n * k, "knn_graph")
+
+    # In units of a power of two near the largest coordinate, squared distances cannot overflow.
+    _, exponent = np.frexp(np.abs(positions).max(initial=0))
+    distances, neighbours = _nearest(np.ldexp(positions, -exponent), k)
+    # d(i, j) and d(j, i) are the same float, so it does not matter which of the two is kept.
+    low, high = np.sort([np.repeat(np.arange(n), k), neighbours.ravel()], axis=0)
+    pairs, kept = np.unique(low * n + high, return_index=True)
+    edges = np.stack(np.divmod(pairs, n), axis=1)
+    between = distances.ravel()[kept]
+    if length is None:
+        scales = distances[:, -1][edges].max(axis=1)
+        relative = np.divide(between, scales, out=np.zeros_like(between), where=scales > 0)
+    else:
+        with np.errstate(over="ignore"):
+            relative = between / max(float(np.ldexp(length, -exponent)), TINY)
+    with np.errstate(over="ignore"):
+        weights = np.exp(-np.square(relative))
+    return Graph(n, edges, np.maximum(weights, TINY))
+
+
+def _as_bandwidth(bandwidth: Any) -> float | None:
+    if bandwidth is None:
+        return None
+    if isinstance(bandwidth, float | np.floating) and bandwidth == math.inf:
+        return math.inf
+    return as_real(bandwidth, "bandwidth", minimum=0, strict=True)
+
+
+def _nearest(points: Floats, k: int) -> tuple[Floats, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Return distances and indices of the k nearest others of each point, nearest first."""
+    from scipy.spatial import cKDTree
+
+    tree = cKDTree(points)
+    distances = np.empty((len(points), k + 1))
+    indices = np.empty((len(points), k + 1), dtype=np.int64)
+
+    def search(share: int) -> None:
+        part = slice(share * SHARE, (share + 1) * SHARE)
+        distances[part], indices[part] = tree.query(points[part], k + 1)
+
+    run_shares(search, -(-len(points) // SHARE), (os.cpu_count() or 1) - 1)
+    # A point is among its own k + 1 nearest unless more than k others coincide with it; then any of
+    # those, say the last, is one too many.
+    surplus = indices == np.arange(len(points))[:, None]
+    surplus[~surplus.any(axis=1), -1] = True
+    return distances[~surplus].reshape(-1, k), indices[~surplus].reshape(-1, k)

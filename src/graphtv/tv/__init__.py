@@ -1,0 +1,1 @@
+"""Exact total variation on chains, trees and forests."""
