@@ -1,0 +1,61 @@
+"""The public names of graphtv, and where each one lives: the one list of them.
+
+Type checkers read this stub. At run time `__init__.py` reads it too, and imports a module when one
+of its names is first used.
+"""
+
+from graphtv import datasets as datasets, gallery as gallery
+from graphtv.applications.cuts.cut_path import CutPath as CutPath, cut_path as cut_path
+from graphtv.applications.cuts.flow_network import FlowNetwork as FlowNetwork
+from graphtv.applications.cuts.min_cut import Cut as Cut, min_cut as min_cut
+from graphtv.applications.fused.fused_lasso import fused_lasso as fused_lasso
+from graphtv.applications.fused.fused_lasso_estimator import FusedLasso as FusedLasso
+from graphtv.applications.fused.fused_lasso_path import (
+    FusedLassoPath as FusedLassoPath,
+    fused_lasso_path as fused_lasso_path,
+)
+from graphtv.applications.imaging.denoising import denoise_tv as denoise_tv
+from graphtv.applications.imaging.noise import (
+    estimate_noise as estimate_noise,
+    suggest_weight as suggest_weight,
+)
+from graphtv.applications.imaging.segmentation import (
+    Segmentation as Segmentation,
+    segment as segment,
+    segment_image as segment_image,
+)
+from graphtv.applications.learning.classifier import TVClassifier as TVClassifier
+from graphtv.decomposition.condition import condition_number as condition_number
+from graphtv.decomposition.partition import (
+    ForestPartition as ForestPartition,
+    decompose as decompose,
+)
+from graphtv.graph.graph import Graph as Graph
+from graphtv.graph.grid import (
+    GridStructure as GridStructure,
+    grid_graph as grid_graph,
+    recognize_grid as recognize_grid,
+)
+from graphtv.graph.neighbours import knn_graph as knn_graph
+from graphtv.io import (
+    DimacsError as DimacsError,
+    read_dimacs as read_dimacs,
+    write_dimacs as write_dimacs,
+)
+from graphtv.problem import Problem as Problem
+from graphtv.result import Result as Result
+from graphtv.scale.result import TiledResult as TiledResult
+from graphtv.solver import PDHG as PDHG, solve as solve
+from graphtv.terms import (
+    AbsoluteLoss as AbsoluteLoss,
+    DataTerm as DataTerm,
+    EntropicSimplex as EntropicSimplex,
+    HuberLoss as HuberLoss,
+    HuberTV as HuberTV,
+    LinearBox as LinearBox,
+    LogisticLoss as LogisticLoss,
+    PoissonLoss as PoissonLoss,
+    SquaredLoss as SquaredLoss,
+    TotalVariation as TotalVariation,
+)
+from graphtv.tv.exact import tv_chain as tv_chain, tv_forest as tv_forest
