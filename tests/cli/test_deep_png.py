@@ -1,6 +1,7 @@
 """PNG with 16 bits per colour, against an encoder that is slow and uses all there is in them."""
 
 import struct
+import sys
 import zlib
 from io import BytesIO
 
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from PIL import Image
+from PIL import Image, ImageOps
+
+pytest.importorskip("png")
 
 from graphtv.cli import deep_png
 from graphtv.cli.errors import UsageError
@@ -62,8 +65,13 @@ def slow_png(pixels, filters=(0,), interlaced=False, extra=b""):
     content = b"".join(filtered(part, filters) for part in parts if part.size)
     header = struct.pack(">IIBBBBB", width, height, 16, KINDS[n_channels], 0, 0, interlaced)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(content)), (b"IEND", b"")
-    first, *others = (deep_png._chunk(*chunk) for chunk in chunks)
-    return deep_png.SIGNATURE + first + extra + b"".join(others)
+    first, *others = (png_chunk(*chunk) for chunk in chunks)
+    return b"\x89PNG\r\n\x1a\n" + first + extra + b"".join(others)
+
+
+def png_chunk(name, content):
+    check = zlib.crc32(name + content)
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", check)
 
 
 def whole(picture):
@@ -105,18 +113,34 @@ def test_a_picture_goes_there_and_back_with_what_belongs_to_it():
     np.testing.assert_array_equal(grey.alpha, alpha)
 
 
-def test_a_colour_that_is_transparent_and_a_camera_that_was_turned():
+def test_a_colour_that_is_transparent():
     pixels = np.arange(24, dtype=np.uint16).reshape(4, 2, 3) + 1000
-    key = deep_png._chunk(b"tRNS", struct.pack(">HHH", *pixels[1, 1]))
+    key = png_chunk(b"tRNS", struct.pack(">HHH", *pixels[1, 1]))
     picture = picture_of(slow_png(pixels, extra=key), "keyed.png")
     np.testing.assert_array_equal(picture.pixels, pixels)
     assert picture.alpha.min() == picture.alpha[1, 1] == 0
     assert (picture.alpha == 65535).sum() == 7
 
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_camera_that_was_turned(orientation):
+    pixels = np.arange(24, dtype=np.uint16).reshape(4, 2, 3) + 1000
     exif = Image.Exif()
-    exif[0x0112] = 6
-    turned = slow_png(pixels, extra=deep_png._chunk(b"eXIf", exif.tobytes()[6:]))
-    np.testing.assert_array_equal(picture_of(turned, "turned.png").pixels, np.rot90(pixels, -1))
+    exif[0x0112] = orientation
+    turned = slow_png(pixels, extra=png_chunk(b"eXIf", exif.tobytes()[6:]))
+    low = Image.fromarray((pixels - 1000).astype(np.uint8))  # what Pillow makes of 8 bits
+    low.getexif()[0x0112] = orientation
+    expected = np.array(ImageOps.exif_transpose(low)).astype(np.uint16) + 1000
+    np.testing.assert_array_equal(picture_of(turned, "turned.png").pixels, expected)
+
+
+def test_without_pypng_the_extra_is_named(monkeypatch):
+    data = slow_png(np.zeros((2, 2, 3), dtype=np.uint16))
+    monkeypatch.setitem(sys.modules, "png", None)
+    with pytest.raises(
+        UsageError, match=r'^PNG with 16 bits .* pypng: pip install "graphtv\[image'
+    ):
+        picture_of(data, "deep.png")
 
 
 def test_a_damaged_file_is_an_error_that_names_it():

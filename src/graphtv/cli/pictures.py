@@ -131,6 +131,8 @@ def _judging(name: str) -> Iterator[None]:
         with catch_warnings():
             simplefilter("ignore")
             yield
+    except UsageError:
+        raise
     except Exception as error:  # of every kind: the file may say anything
         reason = str(error).split("<_io")[0].rstrip(" '") or type(error).__name__
         if "cannot identify image" in reason:
@@ -165,7 +167,7 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
     extras = {key: image.info[key] for key in ("icc_profile", "dpi") if key in image.info}
     if deep_png.is_deep(data):
         with _judging(name):
-            pixels = deep_png.read(data, lambda content: _pillow().open(BytesIO(content)))
+            pixels = deep_png.read(data, image.getexif().get(deep_png.ORIENTATION, 1))
         return _without_alpha(pixels, kind, extras)
     image = ImageOps.exif_transpose(image)
     if image.mode in ("P", "PA", "L", "1", "RGB") and "transparency" in image.info:
