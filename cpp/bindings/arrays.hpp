@@ -91,5 +91,6 @@ void bind_penalties(nb::module_& m);
 void bind_pdhg(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_objective(nb::module_& m);
+void bind_elementary(nb::module_& m);
 
 }  // namespace graphtv::bindings

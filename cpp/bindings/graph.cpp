@@ -1,4 +1,4 @@
-// Binds the making of simple graphs and the recognition of grids.
+// Binds the making of simple graphs, orders of their vertices, and the recognition of grids.
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -9,6 +9,7 @@
 
 #include "bindings/arrays.hpp"
 #include "decomposition/grid_recognition.hpp"
+#include "graph/cuthill_mckee.hpp"
 #include "graph/free_memory.hpp"
 #include "graph/lattice_shape.hpp"
 #include "graph/simplify.hpp"
@@ -61,6 +62,19 @@ void bind_graph(nb::module_& m) {
         },
         "n_vertices"_a, "edges"_a.noconvert(),
         "Lengths of the axes if the vertices are a grid's in row-major order, or none.");
+
+    m.def(
+        "reverse_cuthill_mckee",
+        [](Vertex n_vertices, const InEdges& edges) {
+            std::vector<Vertex> order;
+            {
+                nb::gil_scoped_release release;
+                order = reverse_cuthill_mckee(view(n_vertices, edges));
+            }
+            return to_numpy(std::move(order));
+        },
+        "n_vertices"_a, "edges"_a.noconvert(),
+        "The vertices in an order that keeps neighbours close to each other.");
 }
 
 }  // namespace graphtv::bindings

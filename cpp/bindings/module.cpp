@@ -20,4 +20,5 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_pdhg(m);
     graphtv::bindings::bind_exact(m);
     graphtv::bindings::bind_objective(m);
+    graphtv::bindings::bind_elementary(m);
 }

@@ -1,10 +1,19 @@
-// Exponentials and logarithms without branches, calls or tables, which compilers turn into vector
-// instructions where they stand in a loop. Good to two units in the last place, and the same bits
-// whether vectorised or not.
+// Exponentials, logarithms and powers with the same bits on every processor.
+//
+// The system's library chooses among several versions by the processor that it finds, and so does
+// NumPy. Those differ in the last bit. These functions consist of IEEE additions, multiplications
+// and divisions, which the build does not contract.
+//
+// quick_log and quick_exp have no branches, calls or tables, so compilers vectorise loops over them,
+// without a change of bits. The others serve all arguments. All but `power` are good to two units in
+// the last place, or to four where `exp` is above e^700 or below e^-700.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace graphtv {
 
@@ -69,5 +78,60 @@ inline double quick_exp(double x) {
         std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
     return power + power * (r + r * r * sum);
 }
+
+namespace elementary {
+
+// exp x for every x.
+inline double exp(double x) {
+    if (!(std::abs(x) > 700.0)) return quick_exp(x);  // NaN too
+    const double root = quick_exp(0.5 * std::clamp(x, -800.0, 800.0));
+    return root * root;
+}
+
+// log x for every x: -∞ at 0, NaN below.
+inline double log(double x) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (x == 0.0) return -infinity;
+    if (x < 0.0) return std::numeric_limits<double>::quiet_NaN();
+    if (!(x < infinity)) return x;
+    if (x >= std::numeric_limits<double>::min()) return quick_log(x);
+    return quick_log(x * 0x1p54) - 54.0 * (ln2_high + ln2_low);
+}
+
+// log(1 + x). With the rounded sum s = 1 + x, log(1 + x) = log s + log(1 + (x - (s - 1))/s).
+inline double log1p(double x) {
+    const double s = 1.0 + x;
+    if (s == 1.0) return x;
+    if (!(s > 0.0 && s < std::numeric_limits<double>::infinity())) return log(s);
+    return quick_log(s) + (x - (s - 1.0)) / s;
+}
+
+// exp(x) - 1, for small x by the series x (1 + x/2 (1 + x/3 (1 + …))).
+inline double expm1(double x) {
+    if (std::abs(x) > 0.5) return exp(x) - 1.0;
+    double sum = 1.0;
+    for (double k = 17.0; k >= 2.0; --k) sum = 1.0 + x / k * sum;
+    return x * sum;
+}
+
+// x^y for x ≥ 0, relatively good to about |y log x| units in the last place; exact for y = ±1, 0
+// and rounded once for y = 2.
+inline double power(double x, double y) {
+    if (y == 1.0) return x;
+    if (y == -1.0) return 1.0 / x;
+    if (y == 0.0) return 1.0;
+    if (y == 2.0) return x * x;
+    return exp(y * log(x));
+}
+
+// √(x² + y²) without overflow.
+inline double hypot(double x, double y) {
+    const double larger = std::max(std::abs(x), std::abs(y));
+    if (larger == 0.0 || std::isinf(larger)) return larger;
+    const double ratio = std::min(std::abs(x), std::abs(y)) / larger;
+    return larger * std::sqrt(1.0 + ratio * ratio);
+}
+
+}  // namespace elementary
 
 }  // namespace graphtv

@@ -1,17 +1,18 @@
 #include "terms/logistic.hpp"
 
+#include "terms/elementary.hpp"
 namespace graphtv {
 
 // φ(x) = x - w - a/(1 + exp(x)) grows with slope at least 1. It is negative at w and, since
 // a/(1 + exp(x)) ≤ log(1 + a) from max(w, 0) + log(1 + a) on, positive there.
 double logistic_prox(double w, double a) {
     double low = w;
-    double high = std::min(w + a, std::max(w, 0.0) + std::log1p(a));
+    double high = std::min(w + a, std::max(w, 0.0) + elementary::log1p(a));
     // The first step is taken from w: nearly exact for small a; cut off for large a.
-    const double first = 1.0 / (1.0 + std::exp(w));
+    const double first = 1.0 / (1.0 + elementary::exp(w));
     double x = std::min(w + a * first / (1.0 + a * first * (1.0 - first)), high);
     for (int round = 0; round < 200; ++round) {
-        const double share = 1.0 / (1.0 + std::exp(x));
+        const double share = 1.0 / (1.0 + elementary::exp(x));
         const double rise = x - w - a * share;
         if (rise == 0.0) break;
         (rise > 0.0 ? high : low) = x;
@@ -31,7 +32,8 @@ LogisticTerm::LogisticTerm(TermShape shape, std::span<const double> labels,
     // The second derivative c σ (1 - σ) is least where |u| is greatest.
     double least = shape.size() > 0 ? std::numeric_limits<double>::infinity() : 0.0;
     for (std::size_t i = 0; i < shape.size(); ++i) least = std::min(least, weight(i));
-    const double farthest = std::exp(-std::max(std::abs(domain.lower), std::abs(domain.upper)));
+    const double farthest =
+        elementary::exp(-std::max(std::abs(domain.lower), std::abs(domain.upper)));
     strong_convexity_ = least * farthest / ((1.0 + farthest) * (1.0 + farthest));
 }
 
@@ -50,7 +52,7 @@ double LogisticTerm::minimizer(std::span<const Vertex> component, std::size_t ch
     if (rise <= 0.0 && fall <= 0.0) return domain_.nearest_to_zero();
     if (rise <= 0.0) return domain_.lower;
     if (fall <= 0.0) return domain_.upper;
-    return domain_.clip(std::log(rise) - std::log(fall));
+    return domain_.clip(elementary::log(rise) - elementary::log(fall));
 }
 
 }  // namespace graphtv

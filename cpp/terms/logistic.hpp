@@ -8,13 +8,15 @@
 //     prox: the root of x - y v = τ c / (1 + exp(x)), x = y u, by safeguarded Newton steps; clipped
 #pragma once
 
+#include "terms/elementary.hpp"
 #include "terms/entrywise.hpp"
 
 namespace graphtv {
 
 // log(1 + exp(-x)) without overflow or cancellation.
 inline double log_one_plus_exp_minus(double x) {
-    return x > 0.0 ? std::log1p(std::exp(-x)) : std::log1p(std::exp(x)) - x;
+    return x > 0.0 ? elementary::log1p(elementary::exp(-x))
+                   : elementary::log1p(elementary::exp(x)) - x;
 }
 
 // The root of x - w = a / (1 + exp(x)), a > 0.
@@ -33,9 +35,10 @@ class LogisticTerm final : public EntrywiseTerm<LogisticTerm, SmoothTerm> {
         const double c = weight(i);
         if (c == 0.0) return s * domain_.maximizer(s);
         const double y = labels_[i], t = -s * y / c;
-        const double u = t <= 0.0   ? domain_.maximizer(y)
-                         : t >= 1.0 ? domain_.maximizer(-y)
-                                    : domain_.clip(y * (std::log1p(-t) - std::log(t)));
+        const double u = t <= 0.0 ? domain_.maximizer(y)
+                         : t >= 1.0
+                             ? domain_.maximizer(-y)
+                             : domain_.clip(y * (elementary::log1p(-t) - elementary::log(t)));
         if (std::isinf(u))  // an unrestricted domain: the plain conjugate at and beyond its ends
             return t == 0.0 || t == 1.0 ? 0.0 : std::numeric_limits<double>::infinity();
         return s * u - value_at(i, u);
@@ -48,7 +51,7 @@ class LogisticTerm final : public EntrywiseTerm<LogisticTerm, SmoothTerm> {
 
     double derivative(std::size_t i, double u) const override {
         const double c = weight(i), y = labels_[i];
-        return c > 0.0 ? -c * y / (1.0 + std::exp(y * u)) : 0.0;
+        return c > 0.0 ? -c * y / (1.0 + elementary::exp(y * u)) : 0.0;
     }
     double minimizer(std::span<const Vertex> component, std::size_t channel,
                      double slope) const override;

@@ -5,6 +5,7 @@
 //     prox: the positive root of u² - (v - τc) u - τcf = 0, clipped
 #pragma once
 
+#include "terms/elementary.hpp"
 #include "terms/entrywise.hpp"
 
 namespace graphtv {
@@ -17,7 +18,7 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
         const double c = weights_[i], f = counts_[i];
         if (c == 0.0) return 0.0;
         if (u < 0.0) return std::numeric_limits<double>::infinity();
-        return f > 0.0 ? c * (u - f * std::log(u)) : c * u;
+        return f > 0.0 ? c * (u - f * elementary::log(u)) : c * u;
     }
     double conjugate_at(std::size_t i, double s) const {
         const double c = weights_[i];
@@ -31,7 +32,7 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
         // The root that does not cancel, for either sign of b = v - τc; q² = 4τcf.
         const double a = finite_product(step, weights_[i]);
         const double b = v - a, q = 2.0 * std::sqrt(a) * std::sqrt(counts_[i]);
-        const double r = std::hypot(b, q);
+        const double r = elementary::hypot(b, q);
         return domain_.clip(b >= 0.0 ? 0.5 * b + 0.5 * r : q / (r - b) * (0.5 * q));
     }
 

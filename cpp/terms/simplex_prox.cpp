@@ -11,8 +11,8 @@ namespace {
 
 // Where the search for ω(x) starts: within reach of the first step below.
 double omega_guess(double x) {
-    if (x < -2.0) return std::exp(x);
-    if (x >= 4.0) return x - std::log(x);
+    if (x < -2.0) return elementary::exp(x);
+    if (x >= 4.0) return x - elementary::log(x);
     const double d = x - 1.0;  // the series about ω(1) = 1
     return 1.0 + d * (0.5 + d * (1.0 / 16 - d * (1.0 / 192)));
 }
@@ -21,11 +21,11 @@ double omega_guess(double x) {
 // Shafer and Crowley (Comm. ACM 16, 1973). `y` is a guess, good or bad. Ends with a step from a
 // relative residual w of at most 0.05, and raises `residual` to it: the error left is far below w⁴.
 double omega(double x, double y, double& residual) {
-    if (x < -40.0) return std::exp(x);  // 1 - exp(x) rounds to 1
+    if (x < -40.0) return elementary::exp(x);  // 1 - exp(x) rounds to 1
     bool trusted = y > 0.0;
     if (!trusted) y = omega_guess(x);
     for (int round = 0; round < 8; ++round) {
-        const double r = x - y - std::log(y), q = 1.0 + y;
+        const double r = x - y - elementary::log(y), q = 1.0 + y;
         const double w = r / q;
         if (trusted && std::abs(w) > 0.25) {
             trusted = false;
@@ -53,12 +53,12 @@ double omega(double x, double y, double& residual) {
 // a / Σ exp(d_c), and Newton's method descends from there to it without ever passing it.
 void simplex_prox(std::span<const double> d, double a, std::span<double> y) {
     double softmax = 0.0;
-    for (const double x : d) softmax += std::exp(x);
+    for (const double x : d) softmax += elementary::exp(x);
     double Y = a / softmax;
     std::fill(y.begin(), y.end(), 0.0);
     double total = 0.0;
     for (int round = 0; round < 100; ++round) {
-        const double nu = Y + std::log(Y), rate = (1.0 + Y) / Y;
+        const double nu = Y + elementary::log(Y), rate = (1.0 + Y) / Y;
         double slope = 0.0, residual = 0.0;
         total = 0.0;
         for (std::size_t c = 0; c < d.size(); ++c) {

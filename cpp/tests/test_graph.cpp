@@ -1,4 +1,4 @@
-// simplify, adjacency, rooted and chain forests, degeneracy, runs, lattices: the invariants that their
+// simplify, adjacency, rooted and chain forests, degeneracy, order, runs, lattices: the invariants that their
 // headers promise.
 #include <map>
 #include <stdexcept>
@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "graph/adjacency.hpp"
 #include "graph/chain_forest.hpp"
+#include "graph/cuthill_mckee.hpp"
 #include "graph/degeneracy.hpp"
 #include "graph/edge_run.hpp"
 #include "graph/lattice_shape.hpp"
@@ -217,6 +218,27 @@ void degeneracy_is_the_largest_least_degree() {
     }
 }
 
+// A permutation that depends on the graph alone, in which every tree has its children before their
+// parent, and by which a path is a path again.
+void cuthill_mckee_breaks_ties_by_number() {
+    Random random(7);
+    for (int trial = 0; trial < 200; ++trial) {
+        const auto n = static_cast<Vertex>(integer(random, 0, 20));
+        auto graph = random_graph(n, 30, random);
+        const auto order = reverse_cuthill_mckee(graph.view());
+        std::vector<int> count(at(n));
+        for (const Vertex v : order) ++count[at(v)];
+        check(count == std::vector<int>(at(n), 1));
+        std::ranges::reverse(graph.edges);
+        for (auto& [tail, head] : graph.edges) std::swap(tail, head);
+        check(order == reverse_cuthill_mckee(graph.view()));
+    }
+    const std::vector<Edge> star{{2, 3}, {2, 1}, {2, 4}, {2, 0}};
+    check(reverse_cuthill_mckee({5, star}) == std::vector<Vertex>{4, 3, 1, 2, 0});
+    const std::vector<Edge> path{{3, 1}, {1, 0}, {0, 2}};
+    check(reverse_cuthill_mckee({5, path}) == std::vector<Vertex>{3, 1, 0, 2, 4});
+}
+
 // Runs make up all edges, in order; each is as long as its edges and the bound allow.
 void runs_go_on_by_one_vertex() {
     Random random(1);
@@ -289,6 +311,7 @@ int main() {
     rooted_forest_invariants();
     chain_forest_invariants();
     degeneracy_is_the_largest_least_degree();
+    cuthill_mckee_breaks_ties_by_number();
     runs_go_on_by_one_vertex();
     lattice_shape_is_that_of_the_grid();
     return verdict();

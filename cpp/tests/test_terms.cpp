@@ -134,6 +134,48 @@ void exponentials_and_logarithms_are_good_to_an_ulp(Random& random) {
     check(quick_exp(0.0) == 1.0 && quick_log(1.0) == 0.0);
 }
 
+// Over the whole range, against long doubles; numbers below the normal ones have fewer digits.
+void elementary_functions_serve_all_arguments(Random& random) {
+    namespace own = elementary;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const auto is_near = [](double found, long double exact, double ulps) {
+        const auto size = static_cast<double>(std::abs(exact));
+        return static_cast<double>(std::abs(found - exact)) <= ulps * (0x1p-52 * size + 0x1p-1074);
+    };
+    for (int i = 0; i < 100'000; ++i) {
+        const double x = std::pow(10.0, 620.0 * uniform(random) - 320.0);
+        const double small = std::pow(10.0, 20.0 * uniform(random) - 18.0);
+        const double sign = uniform(random) < 0.5 ? -1.0 : 1.0;
+        const double far = sign * (700.0 + 45.0 * uniform(random));
+        const double share = sign * std::min(small, 0.999);
+        if (std::isfinite(x))
+            check(is_near(own::log(x), std::log(static_cast<long double>(x)), 2.0), "log");
+        check(is_near(own::log1p(share), std::log1p(static_cast<long double>(share)), 2.0),
+              "log1p");
+        check(is_near(own::expm1(sign * small), std::expm1(sign * static_cast<long double>(small)),
+                      3.0),
+              "expm1");
+        if (far < 709.0)
+            check(is_near(own::exp(far), std::exp(static_cast<long double>(far)), 4.0), "exp");
+        const double y = 4.0 * uniform(random) - 2.0, b = std::pow(10.0, 40.0 * y);
+        check(is_near(own::power(b, y), std::pow(static_cast<long double>(b), y),
+                      4.0 + std::abs(y * std::log(b))),
+              "power");
+        check(is_near(own::hypot(small, x), std::hypot(static_cast<long double>(small), x), 3.0) ||
+                  !std::isfinite(x),
+              "hypot");
+    }
+    check(own::exp(710.0) == infinity && own::exp(infinity) == infinity);
+    check(own::exp(-infinity) == 0.0 && own::exp(-746.0) == 0.0);
+    check(own::log(0.0) == -infinity && own::log(infinity) == infinity);
+    check(std::isnan(own::log(-1.0)) && std::isnan(own::exp(std::nan(""))));
+    check(own::log1p(-1.0) == -infinity && own::log1p(infinity) == infinity);
+    check(own::expm1(-infinity) == -1.0 && own::expm1(0.0) == 0.0);
+    check(own::power(3.0, 1.0) == 3.0 && own::power(0.0, 0.0) == 1.0 &&
+          own::power(0.0, 0.5) == 0.0);
+    check(own::hypot(3.0, -4.0) == 5.0 && own::hypot(1e300, 0.0) == 1e300);
+}
+
 }  // namespace
 }  // namespace graphtv::tests
 
@@ -142,6 +184,7 @@ int main() {
     Random random(1);
     sums_keep_what_rounding_loses();
     exponentials_and_logarithms_are_good_to_an_ulp(random);
+    elementary_functions_serve_all_arguments(random);
     all_terms({10'000, 1}, random);
     all_terms({1'000, 7}, random);
     all_terms({2, 3}, random);

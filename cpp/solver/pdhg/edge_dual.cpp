@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "parallel/watch.hpp"
+#include "terms/elementary.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -59,8 +60,8 @@ EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weigh
     dual.inverse_metric_.resize(weights.size());
     dual.primal_metric_.resize(at(graph.n_vertices));
     for_watched(weights.size(), [&](std::size_t e) {
-        dual.inverse_metric_[e] = 0.5 * std::pow(weights[e], -alpha);
-        const double share = std::pow(weights[e], 2.0 - alpha);
+        dual.inverse_metric_[e] = 0.5 * elementary::power(weights[e], -alpha);
+        const double share = elementary::power(weights[e], 2.0 - alpha);
         dual.primal_metric_[at(graph.edges[e].tail)] += share;
         dual.primal_metric_[at(graph.edges[e].head)] += share;
     });

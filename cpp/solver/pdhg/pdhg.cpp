@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "terms/elementary.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -326,9 +327,10 @@ void Pdhg::balance(const Distances& moved, double share, double largest_change) 
     if (moves_primal && moves_dual) {
         const double change =
             std::sqrt(moved.squared_dual) / std::sqrt(moved.squared_primal) / weight_;
-        weight_ *= std::pow(std::clamp(change, 1.0 / largest_change, largest_change), share);
+        weight_ *=
+            elementary::power(std::clamp(change, 1.0 / largest_change, largest_change), share);
     } else if (moves_primal || moves_dual) {
-        weight_ *= std::pow(moves_dual ? change_alone : 1.0 / change_alone, share);
+        weight_ *= elementary::power(moves_dual ? change_alone : 1.0 / change_alone, share);
     } else {
         weight_ = std::sqrt(weight_) * std::sqrt(unit_);
     }

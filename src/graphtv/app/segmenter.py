@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphtv._ties import largest_classes
 from graphtv._validate import Floats
 from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
@@ -134,7 +135,7 @@ class Segmenter:
         name = wish.preconditioner
 
         def report(info: Info) -> bool:
-            labels = info.u.argmax(axis=1)
+            labels = largest_classes(info.u)
             show(self._answer(labels, info.iteration, info.relative_gap, info.time, name, False))
             shift.has_answer = True
             return shift.ends()
@@ -151,7 +152,7 @@ class Segmenter:
         if result.iterations == 0 and result.status != "optimal":
             return None
         answer = self._answer(
-            result.u.argmax(axis=1),
+            largest_classes(result.u),
             result.iterations,
             result.relative_gap,
             result.setup_time + result.solve_time,

@@ -27,6 +27,7 @@ import scipy.sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
+from graphtv import _core
 from graphtv._validate import Floats, Indices, as_choice, as_real
 from graphtv.decomposition.partition import METHODS, ForestPartition, decompose
 from graphtv.graph.graph import Graph, as_graph
@@ -304,13 +305,19 @@ def _laplacian_solver(
 ) -> Callable[[Floats], Floats]:
     """Return b ↦ x with GᵀG x = b, for b of sum zero on every component."""
     laplacian = scipy.sparse.csr_array(gradient.T @ gradient)
-    order = csgraph.reverse_cuthill_mckee(laplacian, symmetric_mode=True)
+    order = _order(gradient)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     ends = place[gradient.indices.reshape(-1, 2)]
     if np.abs(ends[:, 0] - ends[:, 1]).max() <= BAND_LIMIT:
         return _factorised(laplacian, components, "MMD_AT_PLUS_A")
     return _conjugate_gradients(gradient, laplacian, n_components, components)
+
+
+def _order(gradient: scipy.sparse.csr_array) -> Indices:
+    """Return the vertices in the reverse order of Cuthill and McKee."""
+    ends = np.ascontiguousarray(gradient.indices.reshape(-1, 2), dtype=np.int32)
+    return _core.reverse_cuthill_mckee(gradient.shape[1], ends)
 
 
 def _factorised(
@@ -399,7 +406,7 @@ def _forest_solver(gradient: scipy.sparse.csr_array, components: Any) -> Callabl
     forest = gradient[_heaviest_forest(gradient)]
     laplacian = scipy.sparse.csr_array(forest.T @ forest)
     # Reversed breadth-first, every leaf comes before its parent: elimination fills nothing in.
-    order = csgraph.reverse_cuthill_mckee(laplacian, symmetric_mode=True)
+    order = _order(forest)
     solve_ordered = _factorised(laplacian[order][:, order], components[order], "NATURAL")
 
     def solve(b: Floats) -> Floats:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from graphtv._elementary import exp
 from graphtv._memory import check_memory
+from graphtv._nearest import nearest
 from graphtv._shares import run_shares
 from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
 from graphtv.graph.graph import Graph
@@ -87,7 +89,7 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
         with np.errstate(over="ignore"):
             relative = between / max(float(np.ldexp(length, -exponent)), TINY)
     with np.errstate(over="ignore"):
-        weights = np.exp(-np.square(relative))
+        weights = exp(-np.square(relative))
     return Graph(n, edges, np.maximum(weights, TINY))
 
 
@@ -104,16 +106,12 @@ def _nearest(points: Floats, k: int) -> tuple[Floats, np.ndarray[Any, np.dtype[n
     from scipy.spatial import cKDTree
 
     tree = cKDTree(points)
-    distances = np.empty((len(points), k + 1))
-    indices = np.empty((len(points), k + 1), dtype=np.int64)
+    distances = np.empty((len(points), k))
+    indices = np.empty((len(points), k), dtype=np.int64)
 
     def search(share: int) -> None:
-        part = slice(share * SHARE, (share + 1) * SHARE)
-        distances[part], indices[part] = tree.query(points[part], k + 1)
+        own = np.arange(share * SHARE, min((share + 1) * SHARE, len(points)))
+        distances[own], indices[own] = nearest(tree.query, points, points[own], k, own)
 
     run_shares(search, -(-len(points) // SHARE), (os.cpu_count() or 1) - 1)
-    # A point is among its own k + 1 nearest unless more than k others coincide with it; then any of
-    # those, say the last, is one too many.
-    surplus = indices == np.arange(len(points))[:, None]
-    surplus[~surplus.any(axis=1), -1] = True
-    return distances[~surplus].reshape(-1, k), indices[~surplus].reshape(-1, k)
+    return distances, indices

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from graphtv._ties import largest_classes
 from graphtv._validate import Floats
 from graphtv.applications.imaging.scribbles import log_densities
 from graphtv.applications.imaging.segmentation import opponent
@@ -111,4 +112,4 @@ def mean_dice(labels: Labels, truth: Labels) -> float:
 
 def labels_of(u: Floats, shape: tuple[int, ...]) -> Labels:
     """Return the most probable class of each pixel, from 1."""
-    return np.asarray(u.argmax(axis=1).reshape(shape) + 1)
+    return largest_classes(u).reshape(shape) + 1

@@ -67,7 +67,7 @@ def draw_path(
 
     lines = [np.column_stack([path.lambdas, u[:, v]]) for v in shown]
     last = u[-1, shown]
-    ranks = np.argsort(np.argsort(last)) / max(len(shown) - 1, 1)
+    ranks = np.argsort(np.argsort(last, kind="stable")) / max(len(shown) - 1, 1)
     width = min(1.6, max(0.5, 24 / len(shown) ** 0.5 / 2))
     axes.add_collection(
         LineCollection(lines, colors=list(colormaps[cmap](0.05 + 0.85 * ranks)), linewidths=width)

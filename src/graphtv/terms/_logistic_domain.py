@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from graphtv._elementary import expm1, log, log1p
 from graphtv._validate import Floats
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
@@ -52,7 +53,7 @@ def logistic_domain(
             continue
         best = [_largest(w, component, n_components)[has] for w in (positive, negative)]
         W_pos, W_neg, omega = W_pos[has], W_neg[has], least_edge[has]
-        P0: Any = W_pos * np.log1p(W_neg / W_pos) + W_neg * np.log1p(W_pos / W_neg)
+        P0: Any = W_pos * log1p(W_neg / W_pos) + W_neg * log1p(W_pos / W_neg)
         P0 *= 1 + ROUNDING
         reach = (P0 + 0.5 * delta * n_edges[has]) / omega
         up = _ceiling(P0, best[1], W_pos, omega, reach, delta)
@@ -68,10 +69,10 @@ def _ceiling(P0: Any, c: Any, pull: Any, omega: Any, reach: Any, delta: float) -
     """Return the upper end: c the largest weight that pulls down, `pull` all those that pull up."""
     with np.errstate(divide="ignore", under="ignore"):
         x = P0 / c
-        anchor = x + np.log(-np.expm1(-x))  # log(exp(x) - 1)
+        anchor = x + log(-expm1(-x))  # log(exp(x) - 1)
         if delta > 0:
             return anchor + reach
-        level = np.log(np.maximum(pull / omega - 1, 0.0))
+        level = log(np.maximum(pull / omega - 1, 0.0))
     return np.minimum(anchor + reach, np.maximum(anchor, level))
 
 

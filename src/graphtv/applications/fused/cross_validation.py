@@ -3,7 +3,8 @@
 A vertex without data takes the value of the piece that it falls into, so nothing but a weight of 0
 is needed to hold it out; where several values would do, `Medians` settles it. Folds are spread
 evenly: in the order of Cuthill and McKee, which keeps neighbours near each other, every run of K
-vertices has one of each fold.
+vertices has one of each fold. The order is our own: scipy's breaks ties by a sort that is not
+stable, and its result depends on the processor.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import time
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csgraph
 
+from graphtv import _core
 from graphtv._validate import Floats, as_array, as_count, brief
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.applications.fused.medians import Medians
@@ -27,7 +28,7 @@ Folds = np.ndarray[Any, np.dtype[np.int64]]
 def spread_folds(graph: Graph, n_folds: int, seed: int | None, observed: Any = None) -> Folds:
     """Return the fold of every vertex, -1 where it is not `observed`."""
     rng = np.random.default_rng(seed)
-    order = csgraph.reverse_cuthill_mckee(graph.to_sparse(), symmetric_mode=True)
+    order = _core.reverse_cuthill_mckee(graph.n_vertices, graph.edges)
     if observed is not None:
         order = order[observed[order]]
     runs = -(-len(order) // n_folds)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from graphtv._elementary import log
 from graphtv._validate import Floats
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.graph.components import connected_components
@@ -94,7 +95,7 @@ def deviance(model: FusedModel, u: Floats, variance: float) -> float:
     if isinstance(loss, PoissonLoss):
         perfect = np.where(loss.counts > 0.0, loss.counts, 1.0)
         return max(
-            misfit - 2.0 * float(np.sum(loss.weights * loss.counts * (1.0 - np.log(perfect)))),
+            misfit - 2.0 * float(np.sum(loss.weights * loss.counts * (1.0 - log(perfect)))),
             0.0,
         )
     if not isinstance(loss, SquaredLoss | AbsoluteLoss | HuberLoss) or misfit == 0.0:

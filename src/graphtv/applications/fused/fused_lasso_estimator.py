@@ -23,6 +23,7 @@ except ImportError as error:
     message = 'FusedLasso needs scikit-learn: pip install "graphtv[ml]"'
     raise ImportError(message) from error
 
+from graphtv._nearest import nearest
 from graphtv._validate import (
     Floats,
     as_choice,
@@ -407,5 +408,6 @@ def _nearest(places: Floats, queries: Floats) -> np.ndarray[Any, np.dtype[np.int
 
     # In units of a power of two near the largest coordinate, squared distances cannot overflow.
     _, exponent = np.frexp(max(np.abs(places).max(initial=0.0), np.abs(queries).max(initial=0.0)))
-    _, indices = cKDTree(np.ldexp(places, -exponent)).query(np.ldexp(queries, -exponent))
-    return np.asarray(indices, dtype=np.intp)
+    points, asked = np.ldexp(places, -exponent), np.ldexp(queries, -exponent)
+    _, indices = nearest(cKDTree(points).query, points, asked, 1)
+    return np.asarray(indices[:, 0], dtype=np.intp)

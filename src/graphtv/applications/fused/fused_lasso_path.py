@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from graphtv._elementary import geometric
+from graphtv._ties import first_least, first_up_to
 from graphtv._validate import (
     Floats,
     as_choice,
@@ -124,14 +126,16 @@ class FusedLassoPath:
     def best_index(self, criterion: str = "bic") -> int:
         """Return the place of the λ that a criterion chooses; of equals, the largest λ.
 
+        Values that differ by less than 1e-9 of themselves are equal, so that rounding does not
+        choose.
         ``aic``, ``bic``, ``gcv`` and ``cv`` choose the least value, ``cv_1se`` the largest λ whose
         cross-validation error is within one standard error of the least.
         """
         name = as_choice(criterion, "criterion", CRITERIA)
         if name == "cv_1se":
-            least = int(np.argmin(self.cv_mean))
-            return int(np.argmax(self.cv_mean <= self.cv_mean[least] + self.cv_std[least]))
-        return int(np.argmin(self.cv_mean if name == "cv" else getattr(self, name)))
+            least = first_least(self.cv_mean)
+            return first_up_to(self.cv_mean, float(self.cv_mean[least] + self.cv_std[least]))
+        return first_least(self.cv_mean if name == "cv" else getattr(self, name))
 
     def best(self, criterion: str = "bic") -> Result:
         """Return the solution that a criterion chooses (see `best_index`)."""
@@ -312,7 +316,7 @@ def fused_lasso_path(
         largest = lambda_max(model, **_shared(options))
         if part is None and largest > 0.0:
             part = min(USUAL_RATIO, lambda_min(model) / largest)
-        given = np.geomspace(1.0, part or USUAL_RATIO, count) * (largest or 1.0)
+        given = geometric(1.0, part or USUAL_RATIO, count) * (largest or 1.0)
         if chatty:
             print(f"λ_max = {largest:.6g}", flush=True)
     results = []

@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphtv import _core
+from graphtv._elementary import log
 from graphtv._validate import Floats, describe, first_index
 from graphtv.terms import AbsoluteLoss, HuberLoss, LogisticLoss, SquaredLoss
 from graphtv.terms._arrays import from_core, to_core
@@ -103,7 +104,7 @@ def _logistic_range(loss: LogisticLoss, sparsity: Floats) -> tuple[float, float]
         )
     pulled = c > 2.0 * sparsity
     odds = np.where(pulled, c - sparsity, 1.0) / np.where(pulled, sparsity, 1.0)
-    best = loss.labels * np.log(odds)
+    best = loss.labels * log(odds)
     return min(float(best.min(initial=0.0)), 0.0), max(float(best.max(initial=0.0)), 0.0)
 
 

@@ -153,7 +153,8 @@ class Risk:
             if known is not None:
                 residual = residual[known]
             pieces = n_pieces(self._unit, u[:, channel], known)
-            total += float(residual @ residual) + float(variance) * (2 * pieces - residual.size)
+            misfit = float(np.square(residual).sum())
+            total += misfit + float(variance) * (2 * pieces - residual.size)
             count += residual.size
             freedom += pieces
         return total / count, freedom

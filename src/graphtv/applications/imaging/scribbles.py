@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from graphtv import _core
+from graphtv._elementary import exp, log
 from graphtv._validate import Floats
 
 MOST_SAMPLES = 512
 """Scribbled pixels per class that are taken; more change next to nothing, and cost time."""
-
-CHUNK = 2**18
-"""Kernels evaluated at once: 1 MB, so that they stay near the processor."""
 
 Singles = NDArray[np.float32]
 
@@ -59,7 +58,7 @@ def scribble_cost(
 def posterior_cost(logs: Floats) -> Floats:
     """Return -log of the posterior probabilities of densities given by their logarithms."""
     highest = logs.max(axis=1, keepdims=True)
-    total = highest + np.log(np.exp(logs - highest).sum(axis=1, keepdims=True))
+    total = highest + log(exp(logs - highest).sum(axis=1, keepdims=True))
     return np.asarray(total - logs)
 
 
@@ -89,54 +88,24 @@ def log_densities(
 def _log_density(
     shades: Singles, places: Singles, mask: NDArray[np.bool_], spread: float, most_samples: int
 ) -> Floats:
-    """Return log P_c but for what all classes share.
-
-    The exponent of kernel j at pixel i is a product of a row that depends on i and a column that
-    depends on j: with r = 1/ρ_i² it is
-
-        ⟨I_i, I_j⟩ - |I_i|²/2 - |I_j|²/2 + r ⟨x_i, x_j⟩ - r |x_i|²/2 - r |x_j|²/2 .
-    """
+    """Return log P_c but for what all classes share."""
     samples = _evenly(np.flatnonzero(mask), most_samples)
     distance = ndimage.distance_transform_edt(~mask).ravel()
     width = np.maximum(spread * distance, 1.0)
-    r = (1.0 / width**2).astype(np.float32)[:, None]
-    n_samples = len(samples)
-    one = np.ones((n_samples, 1), dtype=np.float32)
-    columns = np.hstack(
-        [
-            shades[samples],
-            one,
-            _half_squares(shades[samples]),
-            places[samples],
-            one,
-            _half_squares(places[samples]),
-        ]
-    ).T
     total = np.empty(len(shades))
-    stride = max(CHUNK // n_samples, 1)
-    for first in range(0, len(shades), stride):
-        chunk = slice(first, first + stride)
-        shade, place, factor = shades[chunk], places[chunk], r[chunk]
-        rows = np.hstack(
-            [
-                shade,
-                -_half_squares(shade),
-                np.full_like(factor, -1.0),
-                factor * place,
-                -factor * _half_squares(place),
-                -factor,
-            ]
-        )
-        kernels = rows @ columns
-        np.exp(kernels, out=kernels)
-        total[chunk] = kernels @ one[:, 0]
+    _core.kernel_sums(
+        np.ascontiguousarray(shades).reshape(-1),
+        np.ascontiguousarray(places).reshape(-1),
+        (1.0 / width**2).astype(np.float32),
+        np.ascontiguousarray(shades[samples].T).reshape(-1),
+        np.ascontiguousarray(places[samples].T).reshape(-1),
+        len(samples),
+        total,
+        0,
+    )
     # The smallest number bounds the cost where no kernel reaches.
     total += np.finfo(np.float32).tiny
-    return np.asarray(np.log(total / n_samples) - mask.ndim * np.log(width))
-
-
-def _half_squares(rows: Singles) -> Singles:
-    return np.asarray(0.5 * np.einsum("ij,ij->i", rows, rows)[:, None], dtype=np.float32)
+    return log(total / len(samples)) - mask.ndim * log(width)
 
 
 def _evenly(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:

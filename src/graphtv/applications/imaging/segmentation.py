@@ -17,6 +17,8 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv._elementary import exp
+from graphtv._ties import largest_classes
 from graphtv._validate import (
     Floats,
     as_array,
@@ -53,7 +55,7 @@ class Segmentation(Result):
     @property
     def labels(self) -> Labels:
         """The most probable class of each vertex, a column of `u`; the first of equals."""
-        return np.asarray(self.u.argmax(axis=1))
+        return largest_classes(self.u)
 
 
 def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: Any) -> Segmentation:
@@ -332,7 +334,7 @@ def contrast_graph(pixels: Floats, xi: float, connectivity: int) -> Graph:
     n_edges = sum(square.size for square in squares)
     mean = sum(float(square.sum()) for square in squares) / max(n_edges, 1)
     factor = 4.0 * xi / mean if mean > 0.0 else 0.0
-    weights = [np.exp(-factor * square) for square in squares]
+    weights = [exp(-factor * square) for square in squares]
     if connectivity == 1:
         return grid_graph(shape, weights)
     steps = _steps(len(shape), connectivity)

@@ -24,14 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from graphtv._elementary import exp
+from graphtv._nearest import chunks, nearest
 from graphtv._validate import Floats, as_array, describe, first_index
 from graphtv.graph.graph import Graph
 from graphtv.graph.neighbours import TINY
 
 Indices = NDArray[np.int64]
-
-CHUNK = 2**22
-"""Numbers to hold at once in temporary arrays."""
 
 FLATTEST = 1e-3
 """Least scale σ_i, relative to the mean: points with many doubles have none of their own."""
@@ -93,9 +92,9 @@ class Neighbours:
         self._search = NearestNeighbors(n_neighbors=max(self._k, 1)).fit(points)
         if self._k == 0:
             self._indices = np.empty((len(points), 0), dtype=np.int64)
+            self._distances = np.empty((len(points), 0))
         else:
-            self._indices = self._search.kneighbors(return_distance=False)
-        self._distances = self._measure(points, self._indices)
+            self._distances, self._indices = self._nearest(points, np.arange(len(points)))
         farthest = self._distances[:, -1] if self._k else np.ones(len(points))
         self._flattest = FLATTEST * float(farthest.mean()) or 1.0
         self._scales = np.maximum(farthest, self._flattest)
@@ -107,7 +106,7 @@ class Neighbours:
         rows = np.repeat(np.arange(n), self._k)
         columns = self._indices.ravel()
         exponents = self._exponents(self._distances, self._scales, self._indices)
-        weights = np.exp(exponents.min(initial=np.inf) - exponents)
+        weights = exp(exponents.min(initial=np.inf) - exponents)
         weights = np.maximum(weights, TINY) * self._shared(self._sets, self._indices)
         low, high = np.minimum(rows, columns), np.maximum(rows, columns)
         pairs, kept = np.unique(low * n + high, return_index=True)
@@ -119,11 +118,10 @@ class Neighbours:
         Each row has the sum 1. A point that coincides with old ones is joined to these alone.
         """
         n = len(self.points)
-        indices = self._search.kneighbors(points, return_distance=False)
-        distances = self._measure(points, indices)
+        distances, indices = self._nearest(points)
         scales = np.maximum(distances.max(axis=1), self._flattest)
         exponents = self._exponents(distances, scales, indices)
-        weights = np.exp(exponents.min(axis=1, keepdims=True) - exponents)
+        weights = exp(exponents.min(axis=1, keepdims=True) - exponents)
         weights *= self._shared(indices, indices)
         doubles = distances == 0
         is_double = doubles.any(axis=1)
@@ -133,13 +131,13 @@ class Neighbours:
         matrix = sparse.csr_array((weights.ravel(), indices.ravel(), starts), (len(points), n))
         return matrix, is_double
 
-    def _measure(self, points: Floats, indices: Indices) -> Floats:
-        """Return the distances, computed by differences: fast searches lose the small ones."""
-        distances = np.empty(indices.shape)
-        for part in _chunks(len(points), indices.shape[1] * points.shape[1]):
-            differences = self.points[indices[part]] - points[part, None, :]
-            distances[part] = np.sqrt(np.einsum("ikd,ikd->ik", differences, differences))
-        return distances
+    def _nearest(self, points: Floats, own: Any = None) -> tuple[Floats, Indices]:
+        """Return distances and indices of the neighbours of points."""
+        # Searches by matrix products lose half of the digits of small distances.
+        size = max(float(np.abs(x).max(initial=0.0)) for x in (points, self.points))
+        slack = 1e-7 * size * self.points.shape[1] ** 0.5
+        search = self._search.kneighbors
+        return nearest(search, self.points, points, max(self._k, 1), own, slack)
 
     def _exponents(self, distances: Floats, scales: Floats, indices: Indices) -> Floats:
         """Return d² / (h² σ σ)."""
@@ -149,7 +147,7 @@ class Neighbours:
     def _shared(self, sets: Indices, indices: Indices) -> Floats:
         """Return which part of the union of two sets of neighbours is their intersection."""
         fractions = np.empty(indices.shape)
-        for part in _chunks(len(indices), indices.shape[1] * sets.shape[1] * self._sets.shape[1]):
+        for part in chunks(len(indices), indices.shape[1] * sets.shape[1] * self._sets.shape[1]):
             others = self._sets[indices[part]]
             common = (sets[part, None, :, None] == others[:, :, None, :]).sum(axis=(2, 3))
             fractions[part] = common / (sets.shape[1] + self._sets.shape[1] - common)
@@ -220,9 +218,3 @@ def _as_affinity(affinity: Any) -> sparse.csr_array:
             where = describe((row, int(matrix.indices[k])))
             raise ValueError(f"X must be {what}, got {matrix.data[k]} at {where}")
     return matrix
-
-
-def _chunks(n: int, numbers_per_row: int) -> list[slice]:
-    """Return slices of rows that hold about CHUNK numbers."""
-    step = max(CHUNK // max(numbers_per_row, 1), 1)
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from graphtv._ties import largest_classes
 from graphtv._validate import (
     Floats,
     as_choice,
@@ -284,7 +285,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _named(self, distributions: Floats, decided: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the label of the largest entry of each row, or the mark of none."""
-        labels: NDArray[Any] = self.classes_[distributions.argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[largest_classes(distributions)]
         if decided.all():
             return labels
         kind = self.classes_.dtype.kind
