@@ -1,6 +1,6 @@
 """Images, volumes and arrays in files: PNG, JPEG and TIFF, and NumPy's .npy.
 
-Pillow reads and writes PNG and JPEG, with the help of `deep_png` for colours of 16 bits, tifffile
+Pillow reads and writes PNG and JPEG, pypng reads and writes PNG with colours of 16 bits, tifffile
 reads and writes TIFF. What is read keeps its type; a transparency is set aside, to be put back as
 it was.
 """
