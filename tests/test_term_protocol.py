@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import pytest
 
-from graphtv import DataTerm, Problem, SquaredLoss, grid_graph, solve
+from graphtv import DataTerm, HuberTV, Problem, SquaredLoss, TotalVariation, grid_graph, solve
 from instances import OwnSquaredLoss
 from term_values import prox
 
@@ -107,3 +107,73 @@ def test_a_users_term_in_a_cycle_is_collected():
     del term
     gc.collect()
     assert alive() is None
+
+
+class SpectralLoss:
+    """½‖Fu - g‖² for the unitary discrete Fourier transform F, seen at some frequencies only."""
+
+    is_separable = False
+
+    def __init__(self, signal, seen):
+        self.seen, self.spectrum = seen, np.fft.fft(signal, norm="ortho") * seen
+
+    def value(self, u):
+        return 0.5 * np.sum(np.abs(np.fft.fft(u, norm="ortho") * self.seen - self.spectrum) ** 2)
+
+    def conjugate(self, s):
+        t = np.fft.fft(s, norm="ortho")
+        if np.abs(t[~self.seen]).max(initial=0.0) > 1e-9:
+            return np.inf
+        return np.sum((t.conj() * self.spectrum).real + 0.5 * np.abs(t) ** 2)
+
+    def prox(self, v, step):
+        assert isinstance(step, float)
+        t = np.fft.fft(v, norm="ortho")
+        mean = (t + step * self.spectrum) / (1 + step)
+        return np.fft.ifft(np.where(self.seen, mean, t), norm="ortho").real
+
+
+def test_a_term_that_is_no_sum_over_vertices():
+    """With all frequencies the Fourier loss is the squared loss, by Parseval."""
+    f = np.random.default_rng(5).normal(size=24)
+    graph = grid_graph((4, 6), 0.3)
+    term = SpectralLoss(f, np.ones(24, dtype=bool))
+    best = solve(Problem(graph, SquaredLoss(f)), tol=1e-12)
+    for preconditioner in ("none", "chains", "nested", "auto"):
+        result = solve(Problem(graph, term), preconditioner=preconditioner, tol=1e-8)
+        assert result.status == "optimal"
+        np.testing.assert_allclose(result.u, best.u, atol=1e-3)
+    assert solve(Problem(graph, term, HuberTV(0.1)), tol=1e-6).status == "optimal"
+    for penalty in (TotalVariation(), HuberTV(0.1)):
+        with pytest.raises(ValueError, match=r"^preconditioner must not be 'diagonal'"):
+            solve(Problem(graph, term, penalty), preconditioner="diagonal")
+
+
+def test_the_value_of_a_component():
+    class Sharp(OwnSquaredLoss):
+        def minimizer(self, vertices, channel, slope):
+            f = self.signal.reshape(len(self.signal), -1)[vertices, channel]
+            return f.mean() - slope / len(f)
+
+    rng = np.random.default_rng(6)
+    for shape in ((30,), (30, 2)):
+        f = rng.normal(size=shape)
+        problem = Problem(grid_graph((5, 6), 0.5), Sharp(f))
+        result = solve(problem, tol=1e-13, max_iterations=2000)
+        best = solve(Problem(problem.graph, SquaredLoss(f)), tol=0.0)
+        np.testing.assert_allclose(result.u, best.u, atol=1e-12)
+    wrong = Sharp(np.zeros(4))
+    wrong.minimizer = lambda *_: "no number"
+    with pytest.raises(ValueError, match=r"^data\.minimizer"):
+        Problem(grid_graph((4,)), wrong).term.minimizer(np.arange(2, dtype=np.int32), 0, 0.0)
+
+
+def test_the_domain_of_a_term():
+    term = OwnSquaredLoss(np.zeros(3))
+    assert Problem(grid_graph((3,)), term).term.domain == (-np.inf, np.inf)
+    term.domain = (-2, 5)
+    assert Problem(grid_graph((3,)), term).term.domain == (-2.0, 5.0)
+    for wrong in ((1.0, 0.0), 3.0, (np.nan, 1.0)):
+        term.domain = wrong
+        with pytest.raises(ValueError, match=r"^data\.domain must be two numbers in order"):
+            Problem(grid_graph((3,)), term)

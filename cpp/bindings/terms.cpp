@@ -20,10 +20,14 @@ namespace {
 // A term made of Python: `object` has value(u), conjugate(s) and prox(v, steps) of flat float64
 // arrays, as the adapter in graphtv.terms.custom provides. Every call takes the GIL; what Python
 // raises passes through the solver to its caller.
-class PythonTerm final : public DataTerm {
+template <class Base>
+class PythonTermOf : public Base {
   public:
-    PythonTerm(TermShape shape, nb::object made, double strong_convexity)
-        : DataTerm(shape), object(std::move(made)), strong_convexity_(strong_convexity) {}
+    PythonTermOf(TermShape shape, nb::object made, double strong_convexity, Interval domain)
+        : Base(shape),
+          object(std::move(made)),
+          strong_convexity_(strong_convexity),
+          domain_(domain) {}
 
     double value(std::span<const double> u, int) const override {
         const nb::gil_scoped_acquire gil;
@@ -39,12 +43,44 @@ class PythonTerm final : public DataTerm {
         copy_result(object.attr("prox")(copied(v), copied(steps)), out);
     }
     double strong_convexity() const override { return strong_convexity_; }
+    Interval domain() const override { return domain_; }
 
     nb::object object;
 
   private:
     double strong_convexity_;
+    Interval domain_;
 };
+
+using PythonTerm = PythonTermOf<DataTerm>;
+
+// One that also has minimizer(vertices, channel, slope).
+class PythonSeparableTerm final : public PythonTermOf<SeparableTerm> {
+  public:
+    using PythonTermOf::PythonTermOf;
+
+    double minimizer(std::span<const Vertex> component, std::size_t channel,
+                     double slope) const override {
+        const nb::gil_scoped_acquire gil;
+        const auto vertices = to_numpy(std::vector<Vertex>(component.begin(), component.end()));
+        return nb::cast<double>(object.attr("minimizer")(nb::cast(vertices), channel, slope));
+    }
+};
+
+template <class Term, class Base>
+void bind_python_term(nb::module_& m, const char* name) {
+    nb::class_<Term, Base>(m, name, nb::type_slots(Collected<Term>::slots),
+                           "A term made of a Python object.")
+        .def(
+            "__init__",
+            [](Term* self, std::size_t n_vertices, std::size_t n_channels, nb::object term,
+               double strong_convexity, double lower, double upper) {
+                new (self) Term({n_vertices, n_channels}, std::move(term), strong_convexity,
+                                {lower, upper});
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("term"),
+            nb::arg("strong_convexity"), nb::arg("lower"), nb::arg("upper"));
+}
 
 TermShape shape_of(std::size_t n_vertices, std::size_t n_channels, const In<double>& per_entry) {
     const TermShape shape{n_vertices, n_channels};
@@ -213,16 +249,8 @@ void bind_terms(nb::module_& m) {
             nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("cost").noconvert(),
             nb::arg("epsilon"), nb::keep_alive<1, 4>());
 
-    nb::class_<PythonTerm, DataTerm>(m, "PythonTerm", nb::type_slots(Collected<PythonTerm>::slots),
-                                     "A term made of a Python object.")
-        .def(
-            "__init__",
-            [](PythonTerm* self, std::size_t n_vertices, std::size_t n_channels, nb::object term,
-               double strong_convexity) {
-                new (self) PythonTerm({n_vertices, n_channels}, std::move(term), strong_convexity);
-            },
-            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("term"),
-            nb::arg("strong_convexity"));
+    bind_python_term<PythonTerm, DataTerm>(m, "PythonTerm");
+    bind_python_term<PythonSeparableTerm, SeparableTerm>(m, "PythonSeparableTerm");
 }
 
 }  // namespace graphtv::bindings

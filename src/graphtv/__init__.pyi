@@ -54,6 +54,7 @@ from graphtv.terms import (
     HuberTV as HuberTV,
     LinearBox as LinearBox,
     LogisticLoss as LogisticLoss,
+    Penalty as Penalty,
     PoissonLoss as PoissonLoss,
     SquaredLoss as SquaredLoss,
     TotalVariation as TotalVariation,

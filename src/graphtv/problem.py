@@ -15,11 +15,11 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats, Rounded, as_floats
 from graphtv.graph.graph import Graph, as_graph
-from graphtv.terms import DataTerm, HuberTV, LogisticLoss, Penalty, TotalVariation
+from graphtv.terms import DataTerm, Penalty, TotalVariation
 from graphtv.terms._arrays import to_core
-from graphtv.terms._logistic_domain import logistic_domain
-from graphtv.terms.custom import core_term_of
-from graphtv.terms.data import _CoreTerm
+from graphtv.terms.base import Traits
+from graphtv.terms.custom import core_term_of, shape_of, traits_of
+from graphtv.terms.penalty import core_penalty_of
 
 __all__ = ["Problem", "relative_gap"]
 
@@ -35,8 +35,8 @@ class Problem:
         The graph, with n vertices and m edges.
     data : DataTerm
         The data term G: a `SquaredLoss`, …, or an object of your own (see `DataTerm`).
-    penalty : TotalVariation or HuberTV, optional
-        The penalty F.
+    penalty : Penalty, optional
+        The penalty F: `TotalVariation`, `HuberTV`, or an object of your own (see `Penalty`).
 
     Examples
     --------
@@ -52,22 +52,15 @@ class Problem:
             raise ValueError(
                 f"data must be a data term with value, conjugate and prox, got {data!r}"
             )
-        if not isinstance(penalty, TotalVariation | HuberTV):
-            raise ValueError(f"penalty must be TotalVariation() or HuberTV(delta), got {penalty!r}")
+        if not isinstance(penalty, Penalty) or isinstance(penalty, type):
+            raise ValueError(
+                "penalty must be a penalty such as TotalVariation() or HuberTV(delta), with value,"
+                f" conjugate and prox_conjugate, got {penalty!r}"
+            )
         self._data, self._penalty = data, penalty
-        self._core_penalty = _core.EdgewisePenalty(penalty.delta)
-        n = graph.n_vertices
-        if not isinstance(data, _CoreTerm):
-            self._term, self._shape = core_term_of(data, n)
-            return
-        self._shape = data.shape
-        if data.shape[0] != n:
-            raise ValueError(f"data must have {n} vertices as graph has, got {data.shape[0]}")
-        self._term = data._core_term
-        if isinstance(data, LogisticLoss):
-            columns = (n, data._core_term.n_channels)
-            labels, weights = data.labels.reshape(columns), data.weights.reshape(columns)
-            self._term = data._restricted(*logistic_domain(graph, labels, weights, penalty.delta))
+        self._shape = shape_of(data, graph.n_vertices)
+        self._core_penalty = core_penalty_of(penalty, self.dual_shape)
+        self._term = core_term_of(data, graph, self._core_penalty.delta)
 
     @property
     def graph(self) -> Graph:
@@ -85,6 +78,11 @@ class Problem:
         return self._penalty
 
     @property
+    def traits(self) -> Traits:
+        """What methods ask about the data term."""
+        return traits_of(self._data)
+
+    @property
     def term(self) -> _core.DataTerm:
         """The core's data term; its arrays hold channel after channel."""
         return self._term
@@ -93,6 +91,14 @@ class Problem:
     def core_penalty(self) -> _core.Penalty:
         """The core's penalty; its arrays hold channel after channel."""
         return self._core_penalty
+
+    @property
+    def delta(self) -> float | None:
+        """Width δ if the penalty is a sum of Huber functions over edges; 0 for total variation.
+
+        None for other penalties: then only PDHG over edges applies.
+        """
+        return self._core_penalty.delta
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -148,6 +154,16 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({self._graph!r}, {self._data!r}, {self._penalty!r})"
+
+
+def width(problem: Problem) -> float:
+    """Return δ of a penalty that is a sum of Huber functions over edges, as forests need it."""
+    if problem.delta is None:
+        raise ValueError(
+            "penalty must be TotalVariation() or HuberTV(delta) for forests,"
+            f" got {problem.penalty!r}"
+        )
+    return problem.delta
 
 
 def relative_gap(primal: float, dual: float) -> float:

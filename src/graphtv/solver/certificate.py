@@ -14,7 +14,7 @@ from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem, relative_gap
 from graphtv.result import Certified, Record
 from graphtv.solver.engine import Engine
-from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss, TotalVariation
+from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss
 
 SLACK = 1e-4
 """Edges with |p| below 1 by more than this are taken for fused."""
@@ -95,7 +95,7 @@ class Polish:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._applies = (
             isinstance(problem.term, _core.SeparableTerm)
-            and isinstance(problem.penalty, TotalVariation)
+            and problem.delta == 0.0
             and problem.graph.n_edges > 0
         )
         self._next = first  # attempt, in iterations

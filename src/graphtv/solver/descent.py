@@ -11,7 +11,7 @@ from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.partition import ForestPartition
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import n_grid_edges, row_major_shape
-from graphtv.problem import Problem
+from graphtv.problem import Problem, width
 from graphtv.solver.engine import FLOWS_GAP
 from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
@@ -68,7 +68,7 @@ class Descent:
         data = problem.data
         assert isinstance(data, SquaredLoss)
         # Whether the objectives of the descents are the problem's.
-        self._knows_values = problem.penalty.delta == 0.0 and data._is_complete
+        self._knows_values = width(problem) == 0.0 and data._is_complete
         self._lattice = row_major_shape(problem.graph) if partition is None else ()
         self._channels, self._scales = _channels(problem, partition, self._lattice, watch)
         if start is None:
@@ -218,7 +218,7 @@ def _channels(
                     edge_weights,
                     partition.labels,
                     partition.n_forests,
-                    problem.penalty.delta / scale,
+                    width(problem) / scale,
                     vertex_weights,
                     watch,
                 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.partition import ForestPartition
-from graphtv.problem import Problem
+from graphtv.problem import Problem, width
 from graphtv.solver.engine import rounded
 from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
@@ -63,7 +63,7 @@ class Forest:
         weights = graph.weights if c == 1.0 else graph.weights / c
         signals = to_core(data.signal).reshape(problem.term.n_channels, graph.n_vertices)
         u, p = solve_forest(
-            graph, weights, signals, problem.penalty.delta / c, self._n_threads, wants_dual=True
+            graph, weights, signals, width(problem) / c, self._n_threads, wants_dual=True
         )
         self._u, self._p = u.reshape(-1), p.reshape(-1)
         self.iterations = 1

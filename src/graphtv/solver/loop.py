@@ -331,7 +331,9 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] |
         p = to_core(problem._check(p, "p", problem.dual_shape))
     except ValueError as error:
         raise ValueError(f"warm_start does not fit the problem: {error}") from None
-    return u, np.clip(p, -1.0, 1.0)
+    p = p.copy()
+    problem.core_penalty.project(p)
+    return u, p
 
 
 def _error_bound(problem: Problem, certificate: Certificate) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.preconditioner import Preconditioner
-from graphtv.problem import Problem
+from graphtv.problem import Problem, width
 from graphtv.solver.engine import FLOWS_GAP, rounded
 from graphtv.solver.options import PDHG
 from graphtv.terms import SquaredLoss
@@ -55,7 +55,7 @@ class Pdhg:
                 graph.weights,
                 partition.labels,
                 partition.n_forests,
-                problem.penalty.delta,
+                width(problem),
                 _NO_VERTEX_WEIGHTS,
                 watch,
             )

@@ -10,7 +10,7 @@ from graphtv._validate import as_choice
 from graphtv.decomposition.preconditioner import Preconditioner, as_preconditioner
 from graphtv.problem import Problem
 from graphtv.solver.options import PDHG
-from graphtv.terms import HuberTV, LinearBox, SquaredLoss, TotalVariation
+from graphtv.terms import LinearBox, SquaredLoss
 
 METHODS = ("auto", "pdhg", "descent", "exact")
 
@@ -58,10 +58,17 @@ def choose(
     start = "descent" if method != "pdhg" and is_quadratic else "pdhg"
     if start == "descent" and _begins_with_edges(problem, asked, preconditioner):
         return Plan(method, start, None, reason, pdhg)
-    if start == "pdhg" and _is_auto(preconditioner) and isinstance(problem.penalty, HuberTV):
+    if start == "pdhg" and _is_auto(preconditioner) and problem.delta != 0.0:
         # Both sides are curved then: steps over edges converge as fast, and cost far less than
         # Huber's penalty on forests.
-        preconditioner = "diagonal"
+        preconditioner = "diagonal" if problem.traits.is_separable else "none"
+    if problem.delta is None and not _is_of_edges(preconditioner):
+        raise ValueError(
+            "preconditioner must be 'none' or 'diagonal' for a penalty that is no sum over edges,"
+            f" got {preconditioner!r}"
+        )
+    if not problem.traits.is_separable and preconditioner == "diagonal":
+        raise ValueError("preconditioner must not be 'diagonal': data is not separable")
     try:
         with watch:
             made = as_preconditioner(preconditioner, problem.graph, alpha=pdhg.alpha, watch=watch)
@@ -76,7 +83,7 @@ def _begins_with_edges(problem: Problem, asked: str, preconditioner: Any) -> boo
         _is_auto(preconditioner)
         and asked != "descent"
         and problem.graph.n_edges >= problem.graph.n_vertices
-        and isinstance(problem.penalty, TotalVariation)
+        and problem.delta == 0.0
     )
 
 
@@ -95,7 +102,7 @@ def _choose_method(problem: Problem, preconditioner: Any, tolerance: float) -> t
     if not_exact is None and (tolerance < EXACT_BELOW or not_descent):
         return "exact", "flows are the cheapest way to high accuracy"
     is_tree = problem.graph.n_edges < problem.graph.n_vertices
-    if isinstance(problem.penalty, HuberTV) and _is_auto(preconditioner) and not is_tree:
+    if problem.delta and _is_auto(preconditioner) and not is_tree:
         return "pdhg", "the penalty is curved"
     if not_descent is None:
         return "descent", "the data term is quadratic"
@@ -105,6 +112,8 @@ def _choose_method(problem: Problem, preconditioner: Any, tolerance: float) -> t
 def no_descent(problem: Problem) -> str | None:
     """Return why block descent cannot solve the problem, or None."""
     data = problem.data
+    if problem.delta is None:
+        return f"block descent needs TotalVariation or HuberTV, got {problem.penalty!r}"
     if not isinstance(data, SquaredLoss):
         return f"block descent needs a SquaredLoss, got {type(data).__name__}"
     if not data._is_complete:
@@ -115,7 +124,7 @@ def no_descent(problem: Problem) -> str | None:
 def no_exact(problem: Problem) -> str | None:
     """Return why flows cannot solve the problem, or None."""
     data = problem.data
-    if not isinstance(problem.penalty, TotalVariation):
+    if problem.delta != 0.0:
         return f"flows need TotalVariation, got {problem.penalty!r}"
     if isinstance(data, LinearBox):
         for bound in (data.lower, data.upper):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,14 @@ def spread(values: Floats, shape: tuple[int, ...]) -> Floats:
     if values.ndim == 1 and len(shape) == 2:
         values = values[:, None]
     return np.broadcast_to(values, shape)
+
+
+def as_objective(value: Any, name: str) -> float:
+    """Return what a user's method called `name` has returned as the value of an objective."""
+    array = np.asarray(value)
+    if array.ndim != 0 or array.dtype.kind not in "buif" or math.isnan(float(array)):
+        raise ValueError(f"{name} must return a number, got {value!r}")
+    return float(array)
 
 
 def to_core(values: Floats) -> Floats:

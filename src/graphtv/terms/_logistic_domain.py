@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from graphtv._elementary import expm1, log, log1p
-from graphtv._validate import Floats
+from graphtv._validate import Floats, describe, first_index
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 
@@ -63,6 +63,27 @@ def logistic_domain(
         return 0.0, 0.0
     slack = ROUNDING * (1 + max(abs(lower), abs(upper)))
     return lower - slack, upper + slack
+
+
+def sparse_logistic_domain(
+    labels: Floats, weights: Floats, sparsity: Floats
+) -> tuple[float, float]:
+    """Return a range that holds 0 and the minimiser of every G_i + μ_i |·|.
+
+    That is y log((c - μ)/μ), or 0 from μ = c/2 on.
+    """
+    c = np.where(labels == 0.0, 0.0, weights)
+    free = (c > 0.0) & (sparsity == 0.0)
+    if free.any():
+        where = first_index(free)
+        raise ValueError(
+            "sparsity must be positive at every labelled vertex or 0 everywhere for the logistic"
+            f" loss, got 0 at {describe(where)}"
+        )
+    pulled = c > 2.0 * sparsity
+    odds = np.where(pulled, c - sparsity, 1.0) / np.where(pulled, sparsity, 1.0)
+    best = labels * log(odds)
+    return min(float(best.min(initial=0.0)), 0.0), max(float(best.max(initial=0.0)), 0.0)
 
 
 def _ceiling(P0: Any, c: Any, pull: Any, omega: Any, reach: Any, delta: float) -> Any:

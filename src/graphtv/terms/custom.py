@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, as_count, as_floats, as_real
-from graphtv.terms._arrays import from_core, spread, to_core
+from graphtv.graph.graph import Graph
+from graphtv.terms._arrays import as_objective, from_core, spread, to_core
+from graphtv.terms.base import CoreTerm, Traits
 
 __all__ = ["DataTerm"]
 
@@ -22,11 +23,18 @@ class DataTerm(Protocol):
     """What a data term must be able to do: any object with these three methods is one.
 
     u has shape (n,), or (n, C) if the object has an attribute `n_channels` = C. The function G must
-    be convex and a sum over the vertices. Two more attributes are optional:
+    be convex. More attributes and methods are optional:
 
-    - `n_channels` : int, the number C of channels;
-    - `strong_convexity` : float, a γ for which G - γ/2 ‖u‖² is convex; it makes solvers faster and
+    - `n_channels` : int, the number C of channels.
+    - `strong_convexity` : float, a γ for which G - γ/2 ‖u‖² is convex. It makes solvers faster and
       gives an error bound.
+    - `domain` : two numbers. Some solution has all its entries between them, whatever the graph.
+      Solvers take their first step sizes from it where the data say nothing.
+    - `is_separable` : bool. False if G is no sum over the vertices: `prox` then gets one number as
+      its step, and ``preconditioner="diagonal"`` is not available.
+    - `minimizer(vertices, channel, slope)` : the number m that minimises Σ G_i(m) + slope · m over
+      an array of vertices, for a G that is a sum over all entries. With it, the answer is sharp
+      once the solver knows which vertices share a value.
 
     Certificates rest on `value` and `conjugate` being right. A conjugate that is infinite at some
     dual points only delays the certificate; to keep it finite, restrict G to a box that is known to
@@ -81,33 +89,65 @@ class _Adapter:
         self._data, self._shape = data, shape
 
     def value(self, u: Floats) -> float:
-        return _as_objective(self._data.value(from_core(u, self._shape)), "value")
+        return as_objective(self._data.value(from_core(u, self._shape)), "data.value")
 
     def conjugate(self, s: Floats) -> float:
-        return _as_objective(self._data.conjugate(from_core(s, self._shape)), "conjugate")
+        return as_objective(self._data.conjugate(from_core(s, self._shape)), "data.conjugate")
 
     def prox(self, v: Floats, steps: Floats) -> Floats:
-        step = spread(np.minimum(steps, LONGEST_STEP), self._shape)
+        step: Any = np.minimum(steps, LONGEST_STEP)
+        if traits_of(self._data).is_separable:
+            step = spread(step, self._shape)
+        elif steps.size == 1:
+            step = float(step[0])
+        else:
+            raise ValueError("preconditioner must not be 'diagonal': data is not separable")
         u = as_floats(self._data.prox(from_core(v, self._shape), step), "data.prox(v, step)")
         if u.shape != self._shape:
             raise ValueError(f"data.prox(v, step) must have shape {self._shape}, got {u.shape}")
         return to_core(u)
 
+    def minimizer(self, vertices: Floats, channel: int, slope: float) -> float:
+        m = self._data.minimizer(vertices, channel, slope)  # type: ignore[attr-defined]
+        return as_real(m, "data.minimizer(vertices, channel, slope)")
 
-def core_term_of(data: DataTerm, n_vertices: int) -> tuple[_core.DataTerm, tuple[int, ...]]:
-    """Return the core's view of a user's term, and the shape of u."""
-    shape: tuple[int, ...] = (n_vertices,)
+
+def traits_of(data: DataTerm) -> Traits:
+    """Return what methods ask about a term; a user's term has the most general traits."""
+    if isinstance(data, CoreTerm):
+        return data.traits
+    return Traits(is_separable=bool(getattr(data, "is_separable", True)))
+
+
+def shape_of(data: DataTerm, n_vertices: int) -> tuple[int, ...]:
+    """Return the shape of u, (n,) or (n, C)."""
+    if isinstance(data, CoreTerm):
+        if data.shape[0] != n_vertices:
+            raise ValueError(
+                f"data must have {n_vertices} vertices as graph has, got {data.shape[0]}"
+            )
+        return data.shape
     n_channels = getattr(data, "n_channels", None)
-    if n_channels is not None:
-        shape = (n_vertices, as_count(n_channels, "data.n_channels", minimum=1))
+    if n_channels is None:
+        return (n_vertices,)
+    return (n_vertices, as_count(n_channels, "data.n_channels", minimum=1))
+
+
+def core_term_of(data: DataTerm, graph: Graph, delta: float | None) -> _core.DataTerm:
+    """Return the core's view of a term on a graph; δ as in `CoreTerm.core_on`."""
+    if isinstance(data, CoreTerm):
+        return data.core_on(graph, delta)
+    shape = shape_of(data, graph.n_vertices)
     gamma = getattr(data, "strong_convexity", 0.0)
     gamma = as_real(gamma, "data.strong_convexity", minimum=0.0)
     channels = shape[1] if len(shape) == 2 else 1
-    return _core.PythonTerm(n_vertices, channels, _Adapter(data, shape), gamma), shape
+    kind = _core.PythonSeparableTerm if hasattr(data, "minimizer") else _core.PythonTerm
+    return kind(graph.n_vertices, channels, _Adapter(data, shape), gamma, *_domain_of(data))
 
 
-def _as_objective(value: Any, name: str) -> float:
-    array = np.asarray(value)
-    if array.ndim != 0 or array.dtype.kind not in "buif" or math.isnan(float(array)):
-        raise ValueError(f"data.{name} must return a number, got {value!r}")
-    return float(array)
+def _domain_of(data: DataTerm) -> tuple[float, float]:
+    given = getattr(data, "domain", (-np.inf, np.inf))
+    ends = np.asarray(given, dtype=float)
+    if ends.shape != (2,) or not ends[0] <= ends[1]:
+        raise ValueError(f"data.domain must be two numbers in order, got {given!r}")
+    return float(ends[0]), float(ends[1])

@@ -12,22 +12,18 @@ of every problem with this term (docs/theory/terms.md), which keeps the conjugat
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphtv import _core
+from graphtv._elementary import exp, log
 from graphtv._validate import Floats, as_array, as_floats, as_real, describe, first_index, frozen
-from graphtv.terms._arrays import (
-    as_data,
-    as_data_weights,
-    as_incomplete_data,
-    from_core,
-    spread,
-    to_core,
-    to_core_entries,
-)
+from graphtv.graph.graph import Graph
+from graphtv.terms._arrays import as_data, as_incomplete_data, spread, to_core, to_core_entries
+from graphtv.terms._logistic_domain import logistic_domain, sparse_logistic_domain
+from graphtv.terms.base import CoreTerm, LocationLoss, Mask, Traits, WeightedLoss
 
 __all__ = [
     "AbsoluteLoss",
@@ -40,125 +36,7 @@ __all__ = [
 ]
 
 
-class _CoreTerm:
-    """A data term that lives in the core."""
-
-    _shape: tuple[int, ...]
-    _core_term: _core.DataTerm
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if hasattr(self, "_core_term"):
-            raise AttributeError(f"{type(self).__name__} is immutable, cannot set {name}")
-        super().__setattr__(name, value)
-
-    def _layout(self) -> tuple[int, int]:
-        """Return the numbers of vertices and channels."""
-        return self._shape[0], (1 if len(self._shape) == 1 else self._shape[1])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of u, (n,) or (n, C)."""
-        return self._shape
-
-    @property
-    def strong_convexity(self) -> float:
-        """γ such that G - γ/2 ‖u‖² is convex where a solution can be, or 0."""
-        return self._core_term.strong_convexity
-
-    def value(self, u: Any) -> float:
-        """Return G(u), infinite where u is not allowed."""
-        return self._core_term.value(to_core(self._entries(u, "u")))
-
-    def conjugate(self, s: Any) -> float:
-        """Return G*(s)."""
-        return self._core_term.conjugate(to_core(self._entries(s, "s")))
-
-    def prox(self, v: Any, step: Any) -> Floats:
-        """Return the minimiser of G(u) + Σ_i ‖u_i - v_i‖²/(2 step_i).
-
-        `step` is one positive number, one per vertex, or an array of the shape of v with the same
-        step in all channels of a vertex.
-        """
-        given = self._entries(v, "v")
-        steps = as_floats(step, "step")
-        if steps.shape not in ((), self._shape[:1], self._shape):
-            forms = " or ".join(str(form) for form in dict.fromkeys((self._shape[:1], self._shape)))
-            raise ValueError(
-                f"step must be a number or have shape {forms}, got shape {steps.shape}"
-            )
-        if not (steps > 0).all():
-            where = first_index(~(steps > 0))
-            raise ValueError(f"step must be above 0, got {steps[where]} at {describe(where)}")
-        if steps.ndim == 2:
-            differs = steps != steps[:, :1]
-            if differs.any():
-                where = first_index(differs)
-                raise ValueError(
-                    "step must be the same in all channels of a vertex,"
-                    f" got {steps[where]} at {describe(where)} and {steps[where[0], 0]} before"
-                )
-            steps = np.ascontiguousarray(steps[:, 0])
-        out = np.empty(given.size)
-        self._core_term.prox(to_core(given), steps.reshape(-1), out)
-        return from_core(out, self._shape)
-
-    def _entries(self, values: Any, name: str) -> Floats:
-        array = as_floats(values, name)
-        if array.shape != self._shape:
-            raise ValueError(f"{name} must have shape {self._shape}, got {array.shape}")
-        return array
-
-    def _arguments(self) -> tuple[Any, ...]:
-        """Return what makes an equal term."""
-        raise NotImplementedError
-
-    def _describe(self) -> str:
-        """Return the arguments for the representation."""
-        raise NotImplementedError
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._arguments()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._describe()})"
-
-
-class _WeightedLoss(_CoreTerm):
-    """A sum of c_i g(u_i; f_i) with weights c."""
-
-    _data: Floats
-    _given_weights: Floats
-
-    def _take(
-        self, data: Floats, known: NDArray[np.bool_] | None, weights: Any
-    ) -> tuple[int, int, Floats, Floats]:
-        """Keep the arguments, and return what the core's terms begin with."""
-        self._data, self._shape = data, data.shape
-        self._given_weights = as_data_weights(weights, "weights", data.shape, known)
-        n_vertices, n_channels = self._layout()
-        core_weights = to_core_entries(self._given_weights, data.shape)
-        return n_vertices, n_channels, to_core(data), core_weights
-
-    @property
-    def weights(self) -> Floats:
-        """The weights c of the shape of the signal, read-only; 0 where there is no data."""
-        return spread(self._given_weights, self._shape)
-
-    @property
-    def _is_complete(self) -> bool:
-        """Whether there is data everywhere, without a look at every entry of what is one number."""
-        return bool((self._given_weights > 0.0).all())
-
-    def _arguments(self) -> tuple[Any, ...]:
-        return self._data, self._given_weights
-
-    def _describe(self) -> str:
-        given = self._given_weights
-        weights = f"{float(given):g}" if given.ndim == 0 else f"shape {given.shape}"
-        return f"shape {self._shape}, weights={weights}"
-
-
-class SquaredLoss(_WeightedLoss):
+class SquaredLoss(LocationLoss):
     """The squared loss, G(u) = ½ Σ_i c_i (u_i - f_i)².
 
     Parameters
@@ -177,18 +55,18 @@ class SquaredLoss(_WeightedLoss):
     array([0.5, 1. , 1.5])
     """
 
+    traits = Traits(is_quadratic=True, is_location=True, is_smooth=True)
+
     def __init__(self, signal: Any, weights: Any = None) -> None:
         self._core_term = _core.SquaredTerm(
             *self._take(*as_incomplete_data(signal, "signal"), weights)
         )
 
-    @property
-    def signal(self) -> Floats:
-        """The signal f, read-only."""
-        return self._data
+    def _slope(self, difference: Floats) -> Floats:
+        return difference
 
 
-class AbsoluteLoss(_WeightedLoss):
+class AbsoluteLoss(LocationLoss):
     """The absolute loss, G(u) = Σ_i c_i |u_i - f_i|; it is not moved by outliers.
 
     Parameters
@@ -199,18 +77,21 @@ class AbsoluteLoss(_WeightedLoss):
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
     """
 
+    traits = Traits(is_location=True)
+
     def __init__(self, signal: Any, weights: Any = None) -> None:
         self._core_term = _core.AbsoluteTerm(
             *self._take(*as_incomplete_data(signal, "signal"), weights)
         )
 
-    @property
-    def signal(self) -> Floats:
-        """The signal f, read-only."""
-        return self._data
+    def _slope(self, difference: Floats) -> Floats:
+        return np.sign(difference)
+
+    def _dispersion(self, variance: float) -> float:
+        return math.sqrt(variance / 2.0)  # Laplace's distribution
 
 
-class HuberLoss(_WeightedLoss):
+class HuberLoss(LocationLoss):
     """Huber's loss, quadratic near the signal and linear far from it.
 
     G(u) = Σ_i c_i h(u_i - f_i) with h(r) = r²/2 up to |r| = δ and δ(|r| - δ/2) beyond.
@@ -225,20 +106,23 @@ class HuberLoss(_WeightedLoss):
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
     """
 
+    traits = Traits(is_location=True, is_smooth=True)
+
     def __init__(self, signal: Any, delta: float = 1.0, weights: Any = None) -> None:
         data = as_incomplete_data(signal, "signal")
         self._delta = as_real(delta, "delta", minimum=0.0, strict=True)
         self._core_term = _core.HuberTerm(*self._take(*data, weights), self._delta)
 
     @property
-    def signal(self) -> Floats:
-        """The signal f, read-only."""
-        return self._data
-
-    @property
     def delta(self) -> float:
         """The width δ of the quadratic zone."""
         return self._delta
+
+    def _slope(self, difference: Floats) -> Floats:
+        return np.clip(difference, -self._delta, self._delta)
+
+    def _of(self, data: Floats, weights: Any) -> Self:
+        return type(self)(data, self._delta, weights)
 
     def _arguments(self) -> tuple[Any, ...]:
         return self._data, self._delta, self._given_weights
@@ -247,7 +131,7 @@ class HuberLoss(_WeightedLoss):
         return f"{super()._describe()}, delta={self._delta:g}"
 
 
-class LogisticLoss(_WeightedLoss):
+class LogisticLoss(WeightedLoss):
     """The logistic loss, G(u) = Σ_i c_i log(1 + exp(-y_i u_i)).
 
     Its solutions are finite only where a connected component of the graph has labels of both
@@ -260,6 +144,8 @@ class LogisticLoss(_WeightedLoss):
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no label.
     """
+
+    traits = Traits(is_smooth=True, is_curved_in_domain_only=True)
 
     def __init__(self, labels: Any, weights: Any = None) -> None:
         data, known = as_incomplete_data(signs_of_booleans(labels), "labels")
@@ -275,12 +161,44 @@ class LogisticLoss(_WeightedLoss):
         """The labels y, read-only."""
         return self._data
 
+    @property
+    def observed(self) -> Mask:
+        """Where there is a label with a positive weight."""
+        return np.asarray((self.weights > 0.0) & (self._data != 0.0))
+
+    @property
+    def kinds_of_data(self) -> tuple[Mask, ...]:
+        """Labels 1 and labels -1: where one kind is missing, u goes to infinity."""
+        return self.observed & (self._data > 0.0), self.observed & (self._data < 0.0)
+
+    def _derivative(self, u: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            share = 1.0 / (1.0 + exp(self._data * u))
+        return np.asarray(-self.weights * self._data * share)
+
+    def core_on(self, graph: Graph, delta: float | None) -> _core.DataTerm:
+        """Return the core's term on the range that holds a solution on this graph."""
+        if delta is None:
+            raise ValueError(
+                "penalty must be TotalVariation() or HuberTV(delta) for a LogisticLoss: the range"
+                " of its solutions is not known for other penalties"
+            )
+        columns = (graph.n_vertices, self._core_term.n_channels)
+        labels, weights = self.labels.reshape(columns), self.weights.reshape(columns)
+        return self._restricted(*logistic_domain(graph, labels, weights, delta))
+
+    def with_zero(self, sparsity: Floats) -> _core.DataTerm:
+        """Return the core's term with one more vertex, which has no label."""
+        zero = np.zeros((1, *self._shape[1:]))
+        longer = self._of(np.append(self._data, zero, 0), np.append(self.weights, zero, 0))
+        return longer._restricted(*sparse_logistic_domain(self.labels, self.weights, sparsity))
+
     def _restricted(self, lower: float, upper: float) -> _core.LogisticTerm:
         """Return the core's term with a domain that only a graph can give."""
         return _core.LogisticTerm(*self._parts, lower, upper)
 
 
-class PoissonLoss(_WeightedLoss):
+class PoissonLoss(WeightedLoss):
     """The Poisson loss, G(u) = Σ_i c_i (u_i - f_i log u_i) for u ≥ 0.
 
     This is the negative logarithm of the likelihood of counts f with means u, but for a constant.
@@ -294,6 +212,8 @@ class PoissonLoss(_WeightedLoss):
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
     """
 
+    traits = Traits(is_smooth=True, is_curved_in_domain_only=True)
+
     def __init__(self, counts: Any, weights: Any = None) -> None:
         data, known = as_incomplete_data(counts, "counts")
         if (data < 0).any():
@@ -306,8 +226,26 @@ class PoissonLoss(_WeightedLoss):
         """The counts f, read-only."""
         return self._data
 
+    def _derivative(self, u: Floats) -> Floats:
+        # At the end of the domain every slope up to c is a subgradient, 0 among them.
+        inside = u > 0.0
+        slope = self.weights * (1.0 - self._data / np.where(inside, u, 1.0))
+        return np.where(inside, slope, 0.0)
 
-class LinearBox(_CoreTerm):
+    def with_sparsity(self, sparsity: Floats) -> Self:
+        """Return c (u - f log u) + μ u as the loss of weight c + μ and count c f / (c + μ)."""
+        weights = self.weights + sparsity
+        counts = self.weights * self._data / np.where(weights > 0.0, weights, 1.0)
+        return self._of(counts, weights)
+
+    def deviance(self, u: Any, variance: float) -> float:
+        """Return -2 log-likelihood less that of a perfect fit."""
+        perfect = np.where(self._data > 0.0, self._data, 1.0)
+        best = float(np.sum(self.weights * self._data * (1.0 - log(perfect))))
+        return max(2.0 * self.value(u) - 2.0 * best, 0.0)
+
+
+class LinearBox(CoreTerm):
     """A linear cost on a box: G(u) = ⟨cost, u⟩ for lower ≤ u ≤ upper, else infinite.
 
     With total variation and the box [0, 1] this is the relaxation of a minimum cut, which is exact.
@@ -324,6 +262,8 @@ class LinearBox(_CoreTerm):
     >>> LinearBox([-1.0, 2.0]).conjugate([0.0, 0.0])
     1.0
     """
+
+    traits = Traits(is_linear=True)
 
     def __init__(self, cost: Any, lower: Any = 0.0, upper: Any = 1.0) -> None:
         self._cost = as_data(cost, "cost")
@@ -370,7 +310,7 @@ class LinearBox(_CoreTerm):
         return f"shape {self._shape}, {', '.join(ends)}"
 
 
-class EntropicSimplex(_CoreTerm):
+class EntropicSimplex(CoreTerm):
     """Segmentation into C classes: every vertex has a point of the unit simplex.
 
     G(u) = ⟨cost, u⟩ + ε Σ_i Σ_c u_ic log u_ic for u_i ≥ 0, Σ_c u_ic = 1, else infinite. It is

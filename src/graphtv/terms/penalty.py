@@ -1,30 +1,117 @@
-"""Penalties F on the weighted differences Ku along the edges."""
+"""Penalties F on the weighted differences x = Ku along the edges, and how to write one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
-from graphtv._validate import as_real
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats, as_floats, as_real
+from graphtv.terms._arrays import as_objective, from_core, spread, to_core
 
 __all__ = ["HuberTV", "Penalty", "TotalVariation"]
 
+LEAST_STEP = 1e-30
+"""A proximal map with this step is a projection."""
+
+
+@runtime_checkable
+class Penalty(Protocol):
+    """What a penalty must be able to do: any object with these three methods is one.
+
+    x = Ku and p have the shape (m,) for m edges, or (m, C) for C channels. The function F must be
+    convex, and it must not grow when an entry of x moves towards 0: certificates rest on that, and
+    on `value` and `conjugate` being right.
+
+    One attribute is optional. `edge_groups`, m integers from 0 on, tells which edges belong
+    together: F is a sum over these groups. Without it every edge is a group of its own. The
+    channels of an edge always belong to the same group.
+
+    Solvers work with PDHG over edges. `TotalVariation` and `HuberTV` are sums over single edges and
+    channels, and have faster methods.
+
+    Examples
+    --------
+    The Euclidean norm over the channels of each edge, F(x) = Σ_e ‖x_e‖:
+
+    >>> import numpy as np
+    >>> from graphtv import Problem, SquaredLoss, grid_graph
+    >>> class EdgeNorms:
+    ...     def value(self, x):
+    ...         return np.sum(np.linalg.norm(x, axis=1))
+    ...
+    ...     def conjugate(self, p):  # 0 where every ‖p_e‖ ≤ 1
+    ...         return 0.0 if (np.linalg.norm(p, axis=1) <= 1).all() else np.inf
+    ...
+    ...     def prox_conjugate(self, v, step):  # onto the balls, not outside by rounding either
+    ...         size = np.linalg.norm(v, axis=1, keepdims=True)
+    ...         return v / np.maximum(1, size * (1 + 1e-15))
+    >>> problem = Problem(grid_graph((2,)), SquaredLoss([[0.0, 0.0], [3.0, 4.0]]), EdgeNorms())
+    >>> problem.primal([[0.0, 0.0], [3.0, 4.0]])
+    5.0
+    """
+
+    def value(self, x: Floats) -> float:
+        """Return F(x)."""
+        ...
+
+    def conjugate(self, p: Floats) -> float:
+        """Return F*(p) = sup_x ⟨p, x⟩ - F(x), infinite where p is not allowed."""
+        ...
+
+    def prox_conjugate(self, v: Floats, step: Floats) -> Floats:
+        """Return the minimiser of F*(p) + Σ_e ‖p_e - v_e‖²/(2 step_e).
+
+        F* must be finite there, in spite of rounding. `step` is a read-only array of positive
+        numbers, of the shape of v. All entries of a group have the same step.
+        """
+        ...
+
+
+class _EdgewisePenalty:
+    """A sum of h(x_ec) over edges and channels; h is Huber's function of width δ, |x| for δ = 0."""
+
+    delta: float
+
+    def value(self, x: Any) -> float:
+        """Return F(x)."""
+        size = np.abs(as_floats(x, "x"))
+        far = size - 0.5 * self.delta
+        if self.delta > 0.0:
+            far = np.where(size < self.delta, 0.5 * size * (size / self.delta), far)
+        return float(far.sum())
+
+    def conjugate(self, p: Any) -> float:
+        """Return F*(p), infinite unless every |p| ≤ 1."""
+        given = as_floats(p, "p")
+        if (np.abs(given) > 1.0).any():
+            return np.inf
+        return 0.5 * self.delta * float(np.sum(given**2))
+
+    def prox_conjugate(self, v: Any, step: Any) -> Floats:
+        """Return the minimiser of F*(p) + Σ_e ‖p_e - v_e‖²/(2 step_e)."""
+        return np.clip(as_floats(v, "v") / (1.0 + self.delta * as_floats(step, "step")), -1.0, 1.0)
+
+    def core_penalty(self) -> _core.Penalty:
+        """Return the core's penalty."""
+        return _core.EdgewisePenalty(self.delta)
+
 
 @dataclass(frozen=True)
-class TotalVariation:
+class TotalVariation(_EdgewisePenalty):
     """Total variation, F(Ku) = Σ_e |(Ku)_e| = Σ_e ω_e |u_i - u_j|.
 
     Its conjugate is 0 where every |p_e| ≤ 1 and infinite elsewhere. Channels of a vector-valued u
     are summed.
     """
 
-    @property
-    def delta(self) -> float:
-        """Width of the quadratic zone: none."""
-        return 0.0
+    delta: float = field(default=0.0, init=False, repr=False)
 
 
 @dataclass(frozen=True)
-class HuberTV:
+class HuberTV(_EdgewisePenalty):
     """Total variation, rounded off at zero.
 
     F(Ku) = Σ_e h((Ku)_e) with h(x) = x²/(2δ) up to δ and |x| - δ/2 beyond.
@@ -44,4 +131,56 @@ class HuberTV:
         object.__setattr__(self, "delta", as_real(self.delta, "delta", minimum=0.0, strict=True))
 
 
-Penalty = TotalVariation | HuberTV
+class _Adapter:
+    """Stands between the core's flat arrays and a user's penalty, and checks what that returns."""
+
+    def __init__(self, penalty: Penalty, shape: tuple[int, ...]) -> None:
+        self._penalty, self._shape = penalty, shape
+
+    def value(self, x: Floats) -> float:
+        return as_objective(self._penalty.value(from_core(x, self._shape)), "penalty.value")
+
+    def conjugate(self, p: Floats) -> float:
+        value = self._penalty.conjugate(from_core(p, self._shape))
+        return as_objective(value, "penalty.conjugate")
+
+    def project(self, p: Floats) -> Floats:
+        return self.prox_conjugate(p, np.array([LEAST_STEP]))
+
+    def prox_conjugate(self, v: Floats, steps: Floats) -> Floats:
+        step = spread(steps if steps.size > 1 else steps.reshape(()), self._shape)
+        name = "penalty.prox_conjugate(v, step)"
+        p = as_floats(self._penalty.prox_conjugate(from_core(v, self._shape), step), name)
+        if p.shape != self._shape:
+            raise ValueError(f"{name} must have shape {self._shape}, got {p.shape}")
+        return to_core(p)
+
+
+def edge_delta(penalty: Any) -> float | None:
+    """Return δ if the penalty is a sum of Huber functions over edges; 0 for total variation."""
+    made = getattr(penalty, "core_penalty", None)
+    return None if made is None else made().delta
+
+
+def core_penalty_of(penalty: Penalty, dual_shape: tuple[int, ...]) -> _core.Penalty:
+    """Return the core's view of a penalty, for p of this shape."""
+    made = getattr(penalty, "core_penalty", None)
+    if made is not None:
+        core: _core.Penalty = made()
+        return core
+    return _core.PythonPenalty(_Adapter(penalty, dual_shape), _edge_groups(penalty, dual_shape[0]))
+
+
+def _edge_groups(penalty: Penalty, n_edges: int) -> Any:
+    """Return the group of every edge; none if every edge is one."""
+    given = getattr(penalty, "edge_groups", None)
+    if given is None:
+        return np.empty(0, dtype=np.int32)
+    groups = np.asarray(given)
+    if groups.shape != (n_edges,) or groups.dtype.kind not in "iu":
+        raise ValueError(
+            f"penalty.edge_groups must be {n_edges} integers, got shape {groups.shape}"
+            f" of {groups.dtype}"
+        )
+    # Numbers without gaps, so that the core can use them as places.
+    return np.unique(groups, return_inverse=True)[1].astype(np.int32)

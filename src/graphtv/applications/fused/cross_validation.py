@@ -20,7 +20,6 @@ from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.applications.fused.medians import Medians
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
-from graphtv.terms import LogisticLoss
 
 Folds = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -70,13 +69,10 @@ def _indispensable(model: FusedModel, held_out: Any) -> Any:
     """
     graph, loss = model.graph, model.loss
     count, component = connected_components(graph)
-    there = model.observed & ~held_out.reshape(-1, *(1 for _ in loss.shape[1:]))
-    kinds = [there]
-    if isinstance(loss, LogisticLoss) and not model.is_sparse:
-        kinds = [there & (loss.labels > 0.0), there & (loss.labels < 0.0)]
+    kept = ~held_out.reshape(-1, *(1 for _ in loss.shape[1:]))
     lacking = np.zeros(count, dtype=bool)
-    for kind in kinds:
-        for column in kind.reshape(graph.n_vertices, -1).T:
+    for kind in (loss.observed,) if model.is_sparse else loss.kinds_of_data:
+        for column in (kind & kept).reshape(graph.n_vertices, -1).T:
             lacking |= np.bincount(component, column, count) == 0
     return held_out & lacking[component]
 

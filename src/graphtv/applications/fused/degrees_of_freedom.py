@@ -13,14 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from graphtv._elementary import log
-from graphtv._validate import Floats
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.result import Result
 from graphtv.solver.exact import EXACT_GAP
-from graphtv.terms import AbsoluteLoss, HuberLoss, PoissonLoss, SquaredLoss
 
 EXACT_TIES = 1e-10
 """Values of an exact solution closer than this, relative to the largest, are the same."""
@@ -74,32 +71,16 @@ def noise_variance_of(model: FusedModel) -> float:
     in size is 0.6745 σ.
     """
     loss = model.loss
-    if not isinstance(loss, SquaredLoss | AbsoluteLoss | HuberLoss):
+    if not loss.traits.is_location:
         return 1.0
+    signal = loss.data
     tail, head = model.graph.edges.T
     there = model.observed
     both = there[tail] & there[head]
     safe = np.where(there, loss.weights, 1.0)
     scale = np.sqrt(1.0 / safe[tail] + 1.0 / safe[head])
-    differences = (np.abs(loss.signal[tail] - loss.signal[head]) / scale)[both]
+    differences = (np.abs(signal[tail] - signal[head]) / scale)[both]
     if differences.size == 0:
-        return float(np.var(loss.signal[there])) if there.any() else 1.0
+        return float(np.var(signal[there])) if there.any() else 1.0
     robust = float(np.median(differences)) / 0.6744897501960817
     return (robust**2) or float(np.mean(differences**2))
-
-
-def deviance(model: FusedModel, u: Floats, variance: float) -> float:
-    """Return -2 log-likelihood, less that of a perfect fit."""
-    loss = model.loss
-    misfit = 2.0 * loss.value(u)
-    if isinstance(loss, PoissonLoss):
-        perfect = np.where(loss.counts > 0.0, loss.counts, 1.0)
-        return max(
-            misfit - 2.0 * float(np.sum(loss.weights * loss.counts * (1.0 - log(perfect)))),
-            0.0,
-        )
-    if not isinstance(loss, SquaredLoss | AbsoluteLoss | HuberLoss) or misfit == 0.0:
-        return misfit
-    with np.errstate(divide="ignore"):
-        scale = math.sqrt(variance / 2.0) if isinstance(loss, AbsoluteLoss) else variance
-        return float(np.divide(misfit, scale))

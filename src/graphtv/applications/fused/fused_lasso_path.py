@@ -24,7 +24,6 @@ from graphtv._validate import (
 )
 from graphtv.applications.fused.degrees_of_freedom import (
     degrees_of_freedom,
-    deviance,
     noise_variance_of,
 )
 from graphtv.applications.fused.fused_lasso import n_vertices_of
@@ -336,7 +335,7 @@ def fused_lasso_path(
         lambdas=given,
         results=tuple(results),
         df=np.array([degrees_of_freedom(model, result) for result in results]),
-        deviance=np.array([deviance(model, result.u, variance) for result in results]),
+        deviance=np.array([model.loss.deviance(result.u, variance) for result in results]),
         n_observations=int(model.observed.sum()),
         noise_variance=variance,
         lambda_max=largest,

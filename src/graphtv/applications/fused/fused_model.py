@@ -44,13 +44,19 @@ from graphtv.solver import solve
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.exact import EXACT_GAP
 from graphtv.solver.loop import _error_bound
-from graphtv.terms import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
+from graphtv.terms import (
+    AbsoluteLoss,
+    DataTerm,
+    HuberLoss,
+    LogisticLoss,
+    PoissonLoss,
+    SquaredLoss,
+)
 from graphtv.terms._arrays import from_core, spread, to_core
+from graphtv.terms.base import Mask, WeightedLoss
 from graphtv.terms.data import signs_of_booleans
 
 LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
-
-Loss = SquaredLoss | AbsoluteLoss | HuberLoss | LogisticLoss | PoissonLoss
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 """How far, relatively, the ratios μ/c may be apart to be taken for one."""
@@ -62,7 +68,7 @@ BISECTIONS = 100
 class FusedModel:
     """A loss and a sparsity term on a graph; `problem` and `solve` add λ."""
 
-    def __init__(self, graph: Graph, loss: Loss, sparsity: Any = 0.0) -> None:
+    def __init__(self, graph: Graph, loss: WeightedLoss, sparsity: Any = 0.0) -> None:
         self.graph, self.loss = graph, loss
         shape = as_array(sparsity, "sparsity").shape
         given = moderate(as_weights(sparsity, "sparsity", shape), "sparsity")
@@ -73,13 +79,9 @@ class FusedModel:
         self.sparsity = spread(given, loss.shape)
         self.is_sparse = bool((given > 0.0).any())
         self._threshold = self._common_ratio() if self.is_sparse else None
-        self._data: Any = loss  # of the whole problem
-        if self.is_sparse and isinstance(loss, PoissonLoss):
-            weights = loss.weights + self.sparsity
-            counts = loss.weights * loss.counts / np.where(weights > 0.0, weights, 1.0)
-            self._data = PoissonLoss(counts, weights)
-        elif self.is_sparse:
-            self._data = SparseLoss(loss, np.array(self.sparsity))  # type: ignore[arg-type]
+        whole = loss.with_sparsity(self.sparsity) if self.is_sparse else loss
+        self._is_weighted_loss = whole is not None  # sparsity included
+        self._data: DataTerm = whole or SparseLoss(loss, np.array(self.sparsity))
 
     @classmethod
     def of(
@@ -91,17 +93,13 @@ class FusedModel:
     @property
     def is_exact(self) -> bool:
         """Whether flows lead to the exact answer."""
-        is_plain = not self.is_sparse or isinstance(self.loss, PoissonLoss)
         is_split = self._threshold is not None or self._can_split
-        return not isinstance(self.loss, AbsoluteLoss) and (is_plain or is_split)
+        return self.loss.traits.is_smooth and (self._is_weighted_loss or is_split)
 
     @property
-    def observed(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Where there is data: a positive weight, and a label if the loss is logistic."""
-        there = np.asarray(self.loss.weights > 0.0)
-        if isinstance(self.loss, LogisticLoss):
-            there &= self.loss.labels != 0.0
-        return there
+    def observed(self) -> Mask:
+        """Where there is data."""
+        return self.loss.observed
 
     def problem(self, lam: float) -> Problem:
         """Return the whole problem at λ."""
@@ -116,7 +114,6 @@ class FusedModel:
             how = f"a soft threshold at {self._threshold:g}"
             result = _certified(problem, u, plain.p, [plain], how, options)
         elif self._can_split and "method" not in options:
-            assert isinstance(self.loss, SquaredLoss)
             split = split_at_zero(problem.graph, self.loss, np.array(self.sparsity), options)
             result = _certified(problem, *split, "both sides of 0", options)
         else:
@@ -133,16 +130,16 @@ class FusedModel:
         """
         keep = spread(np.where(held_out, 0.0, 1.0), self.loss.shape)
         sparsity = self.sparsity if self._threshold is None else self.sparsity * keep
-        return FusedModel(self.graph, _with_weights(self.loss, self.loss.weights * keep), sparsity)
+        return FusedModel(self.graph, self.loss.with_weights(self.loss.weights * keep), sparsity)
 
-    def only(self, held_out: Any) -> Loss:
+    def only(self, held_out: Any) -> WeightedLoss:
         """Return the loss at some vertices alone."""
         keep = spread(np.where(held_out, 1.0, 0.0), self.loss.shape)
-        return _with_weights(self.loss, self.loss.weights * keep)
+        return self.loss.with_weights(self.loss.weights * keep)
 
     def constants(self) -> Floats:
         """Return the best u that is constant on every connected component, without variation."""
-        if self.is_sparse and not isinstance(self.loss, PoissonLoss):
+        if not self._is_weighted_loss:
             return self._shrunk_constants()
         term = self.problem(1.0).term
         assert isinstance(term, _core.SeparableTerm)
@@ -164,7 +161,7 @@ class FusedModel:
             return np.stack([np.bincount(component, v, n) for v in values.reshape(columns).T], 1)
 
         def total(m: Any) -> Any:
-            return sums(self.slopes(m[component].reshape(shape)))
+            return sums(self.loss.derivative(m[component].reshape(shape)))
 
         pull = sums(np.array(self.sparsity))
         at_zero = total(np.zeros_like(pull))
@@ -179,32 +176,15 @@ class FusedModel:
             near, far = np.where(before, middle, near), np.where(before, far, middle)
         return np.asarray(far[component].reshape(shape))
 
-    def slopes(self, u: Floats) -> Floats:
-        """Return the derivative of the loss at u, 0 where it jumps over 0."""
-        loss, c = self.loss, self.loss.weights
-        if isinstance(loss, LogisticLoss):
-            from scipy.special import expit
-
-            return np.asarray(-c * loss.labels * expit(-loss.labels * u))
-        if isinstance(loss, PoissonLoss):
-            # At the end of the domain every slope up to c will do, 0 among them.
-            return np.where(u > 0.0, c * (1.0 - loss.counts / np.where(u > 0.0, u, 1.0)), 0.0)
-        difference = u - loss.signal
-        if isinstance(loss, SquaredLoss):
-            return np.asarray(c * difference)
-        if isinstance(loss, HuberLoss):
-            return np.asarray(c * np.clip(difference, -loss.delta, loss.delta))
-        return np.asarray(c * np.sign(difference))
-
     @property
     def _can_split(self) -> bool:
         """Whether `split_at_zero` applies."""
-        is_squared = self.is_sparse and isinstance(self.loss, SquaredLoss)
-        return is_squared and bool((self.sparsity > 0.0).all())
+        is_sparse = self.is_sparse and self.loss.traits.is_quadratic
+        return is_sparse and bool((self.sparsity > 0.0).all())
 
     def _common_ratio(self) -> float | None:
         """Return m where μ = m c for the squared loss, or None."""
-        if not isinstance(self.loss, SquaredLoss):
+        if not self.loss.traits.is_quadratic:
             return None
         c, mu = self.loss.weights, self.sparsity
         m = float(mu.sum() / c.sum()) if c.any() else 0.0
@@ -212,7 +192,7 @@ class FusedModel:
         return m if fits.all() else None
 
 
-def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> Loss:
+def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> WeightedLoss:
     """Return the data term that a user has named."""
     name = as_choice(loss, "loss", LOSSES)
     signal = moderate(_as_signal(signal, is_label=name == "logistic"), "signal")
@@ -251,12 +231,6 @@ def _as_signal(signal: Any, *, is_label: bool) -> Floats:
         where = f" in channel {empty[0]}" if known.ndim > 1 else ""
         raise ValueError(f"signal must hold a number, got NaN everywhere{where}")
     return np.where(known, values, np.nan)
-
-
-def _with_weights(loss: Loss, weights: Any) -> Loss:
-    if isinstance(loss, HuberLoss):
-        return HuberLoss(loss.signal, loss.delta, weights)
-    return type(loss)(loss._data, weights)
 
 
 def _certified(

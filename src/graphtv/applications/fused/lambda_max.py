@@ -26,7 +26,7 @@ from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
-from graphtv.terms import AbsoluteLoss, SquaredLoss
+from graphtv.terms import SquaredLoss
 
 ROUNDING = 1e-13
 """Sums below this part of the sum of their absolute terms are rounding."""
@@ -36,6 +36,9 @@ NOISE_PART = 0.25
 
 MAX_STEPS = 50
 """Steps of Newton's method; it needs few."""
+
+KINK = 2e-12
+"""Relative distance below which u is taken to be at a kink of the loss."""
 
 NEGLIGIBLE = 1e-10
 """Residuals below this part of the largest slope are rounding: the constants fit the data."""
@@ -50,10 +53,10 @@ def lambda_max(model: FusedModel, **options: Any) -> float:
     graph = model.graph
     _, component = connected_components(graph)
     constants = model.constants()
-    slopes = model.slopes(constants)
+    slopes = model.loss.derivative(constants)
     free = np.zeros(slopes.shape)  # how far slopes may be moved up or down
-    if isinstance(model.loss, AbsoluteLoss):
-        free += model.loss.weights * np.isclose(model.loss.signal, constants, rtol=1e-12, atol=0.0)
+    if not model.loss.traits.is_smooth:
+        free += _half_jump(model, constants)
     if model.is_sparse:
         slopes = slopes + model.sparsity * np.sign(constants)
         free += model.sparsity * (constants == 0.0)
@@ -72,6 +75,12 @@ def lambda_max(model: FusedModel, **options: Any) -> float:
     return found * largest
 
 
+def _half_jump(model: FusedModel, u: Floats) -> Floats:
+    """Return half of what the slopes jump by at u, where rounding may hide a kink."""
+    near = KINK * np.abs(u)
+    return 0.5 * (model.loss.derivative(u + near) - model.loss.derivative(u - near))
+
+
 def lambda_min(model: FusedModel) -> float:
     """Return a λ at which noise is hardly fused: a quarter of what moves a typical vertex.
 
@@ -79,7 +88,7 @@ def lambda_min(model: FusedModel) -> float:
     slopes is their typical difference between neighbours.
     """
     graph = model.graph
-    slopes = model.slopes(model.constants()).reshape(graph.n_vertices, -1)
+    slopes = model.loss.derivative(model.constants()).reshape(graph.n_vertices, -1)
     there = model.observed.reshape(graph.n_vertices, -1)
     tail, head = graph.edges.T
     differences = np.abs(slopes[tail] - slopes[head])[there[tail] & there[head]]

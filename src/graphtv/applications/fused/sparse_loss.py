@@ -19,13 +19,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtv import _core
-from graphtv._elementary import log
-from graphtv._validate import Floats, describe, first_index
-from graphtv.terms import AbsoluteLoss, HuberLoss, LogisticLoss, SquaredLoss
+from graphtv._validate import Floats
 from graphtv.terms._arrays import from_core, to_core
-
-Loss = SquaredLoss | AbsoluteLoss | HuberLoss | LogisticLoss
+from graphtv.terms.base import WeightedLoss
 
 
 class SparseLoss:
@@ -34,19 +30,19 @@ class SparseLoss:
     Parameters
     ----------
     loss : SquaredLoss, AbsoluteLoss, HuberLoss or LogisticLoss
-        The loss G. (A Poisson loss needs no such term: u ≥ 0, so μ|u| is part of it.)
+        The loss G. (A PoissonLoss needs no such term: see its `with_sparsity`.)
     sparsity : ndarray
         μ ≥ 0, one number per entry.
     """
 
-    def __init__(self, loss: Loss, sparsity: Floats) -> None:
+    def __init__(self, loss: WeightedLoss, sparsity: Floats) -> None:
         self.loss, self.sparsity = loss, sparsity
         self._shape = loss.shape
         if len(self._shape) == 2:
             self.n_channels = self._shape[1]
-        self._term = _with_zero(loss, sparsity)
-        is_squared = isinstance(loss, SquaredLoss)
-        self.strong_convexity = (loss if is_squared else self._term).strong_convexity
+        self._term = loss.with_zero(sparsity)
+        is_everywhere = not loss.traits.is_curved_in_domain_only
+        self.strong_convexity = (loss if is_everywhere else self._term).strong_convexity
         self._slopes = _slopes_at_zero(loss)
 
     def value(self, u: Floats) -> float:
@@ -79,45 +75,8 @@ class SparseLoss:
         return f"SparseLoss({self.loss!r}, sparsity up to {self.sparsity.max(initial=0.0):g})"
 
 
-def _with_zero(loss: Loss, sparsity: Floats) -> _core.DataTerm:
-    """Return the core's term of the loss with one more vertex, whose signal is 0."""
-    zero = np.zeros((1, *loss.shape[1:]))
-    weights = np.concatenate([loss.weights, zero + 1.0])
-    if isinstance(loss, LogisticLoss):
-        longer = LogisticLoss(np.concatenate([loss.labels, zero]), np.append(weights[:-1], zero, 0))
-        return longer._restricted(*_logistic_range(loss, sparsity))
-    signal = np.concatenate([loss.signal, zero])
-    if isinstance(loss, HuberLoss):
-        return HuberLoss(signal, loss.delta, weights)._core_term
-    return type(loss)(signal, weights)._core_term
-
-
-def _logistic_range(loss: LogisticLoss, sparsity: Floats) -> tuple[float, float]:
-    """Return a range that holds 0 and the minimiser of every H_i."""
-    c = np.where(loss.labels == 0.0, 0.0, loss.weights)
-    free = (c > 0.0) & (sparsity == 0.0)
-    if free.any():
-        where = first_index(free)
-        raise ValueError(
-            "sparsity must be positive at every labelled vertex or 0 everywhere for the logistic"
-            f" loss, got 0 at {describe(where)}"
-        )
-    pulled = c > 2.0 * sparsity
-    odds = np.where(pulled, c - sparsity, 1.0) / np.where(pulled, sparsity, 1.0)
-    best = loss.labels * log(odds)
-    return min(float(best.min(initial=0.0)), 0.0), max(float(best.max(initial=0.0)), 0.0)
-
-
-def _slopes_at_zero(loss: Loss) -> tuple[Floats, Floats]:
+def _slopes_at_zero(loss: WeightedLoss) -> tuple[Floats, Floats]:
     """Return the left and the right derivative of every G_i at 0."""
-    c = loss.weights
-    if isinstance(loss, LogisticLoss):
-        slope = -0.5 * c * loss.labels
-    elif isinstance(loss, SquaredLoss):
-        slope = -c * loss.signal
-    elif isinstance(loss, HuberLoss):
-        slope = -c * np.clip(loss.signal, -loss.delta, loss.delta)
-    else:
-        left = np.where(loss.signal >= 0.0, -c, c)
-        return left, np.where(loss.signal > 0.0, -c, c)
-    return slope, slope
+    beside = 0.0 if loss.traits.is_smooth else np.finfo(np.float64).smallest_subnormal
+    at = np.full(loss.shape, beside)
+    return loss.derivative(-at), loss.derivative(at)

@@ -32,6 +32,7 @@ from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
 from graphtv.terms import HuberLoss, SquaredLoss
+from graphtv.terms.base import WeightedLoss
 
 
 class Split(NamedTuple):
@@ -43,14 +44,14 @@ class Split(NamedTuple):
 
 
 def split_at_zero(
-    graph: Graph, loss: SquaredLoss, sparsity: Floats, options: dict[str, Any]
+    graph: Graph, loss: WeightedLoss, sparsity: Floats, options: dict[str, Any]
 ) -> Split:
     """Return the solution and its dual point; `graph` has the weights λω."""
     shape, columns = loss.shape, (graph.n_vertices, -1)
     exact = {**options, "tol": 0.0, "warm_start": None}
     c = np.array(loss.weights)
     above, below = (
-        solve(Problem(graph, _tilted(loss.signal, c, side * sparsity)), **exact)
+        solve(Problem(graph, _tilted(loss.data, c, side * sparsity)), **exact)
         for side in (1.0, -1.0)
     )
     u = np.maximum(above.u, 0.0) + np.minimum(below.u, 0.0)
@@ -64,7 +65,7 @@ def split_at_zero(
     p = np.where(touches_positive, above.p.reshape(edges), below.p.reshape(edges))
     p[inside] = 0.0
     flow = graph.gradient().T @ p
-    residual = (c * loss.signal).reshape(columns) - flow
+    residual = (c * loss.data).reshape(columns) - flow
     for k, mu in enumerate(np.reshape(sparsity, columns).T):
         zero = values[:, k] == 0.0
         if not inside[:, k].any():

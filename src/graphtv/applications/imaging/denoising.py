@@ -196,7 +196,7 @@ def denoise_tv(
     given = as_image(image, "image", mask, channel_axis, holds_counts=make_loss is PoissonLoss)
     frame = given.frame
     if isinstance(weight, str) and weight == "auto":
-        if make_loss is not SquaredLoss or not isinstance(penalty, TotalVariation):
+        if make_loss is not SquaredLoss or penalty != TotalVariation():
             raise ValueError(
                 "weight must not be 'auto' unless the loss is squared and the penalty total"
                 f" variation, got loss={loss!r}, penalty={penalty!r}"

@@ -30,7 +30,8 @@ from graphtv.scale.grid_problem import GridProblem
 from graphtv.scale.result import TiledResult
 from graphtv.scale.solve import solve_tiled
 from graphtv.scale.tiling import layers
-from graphtv.terms import HuberTV, TotalVariation
+from graphtv.terms import Penalty, TotalVariation
+from graphtv.terms.penalty import edge_delta
 
 
 def denoise_tiled(
@@ -40,11 +41,16 @@ def denoise_tiled(
     mask: Any,
     spacing: Any,
     channel_axis: Any,
-    penalty: TotalVariation | HuberTV,
+    penalty: Penalty,
     **options: Any,
 ) -> tuple[Any, TiledResult]:
     """Denoise an image in chunks; see `graphtv.denoise_tv`."""
     _check_array(image, "image")
+    delta = edge_delta(penalty)
+    if delta is None:
+        raise ValueError(
+            f"penalty must be TotalVariation() or HuberTV(delta) for a dask array, got {penalty!r}"
+        )
     axis = as_channel_axis(channel_axis, image.ndim, image.shape)
     shape = tuple(n for k, n in enumerate(image.shape) if k != axis)
     distances = as_spacing(spacing, len(shape))
@@ -55,14 +61,13 @@ def denoise_tiled(
         f = da.moveaxis(f, axis, -1)
         known = None if known is None else da.moveaxis(known, axis, -1)
     if isinstance(weight, str) and weight == "auto":
-        if not isinstance(penalty, TotalVariation):
+        if penalty != TotalVariation():
             raise ValueError(
                 f"weight must not be 'auto' unless the penalty is total variation, got {penalty!r}"
             )
         weight = _suggested_weight(image, mask, shape, axis, spacing)
     weights = axis_weights(weight, "weight", shape, f.chunks)
     scaled = tuple(w / h for w, h in zip(weights, distances, strict=True))
-    delta = penalty.delta if isinstance(penalty, HuberTV) else 0.0
     result = solve_tiled(GridProblem.of(f, known, scaled, delta), "denoise_tv", options)
     u = result.u if axis is None else da.moveaxis(result.u, -1, axis)
     return u.astype(dtype).rechunk(image.chunks), result

@@ -1,0 +1,250 @@
+"""What the data terms of the core share: checks of arguments, and what solvers ask about a term."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv import _core
+from graphtv._validate import Floats, as_floats, describe, first_index
+from graphtv.graph.graph import Graph
+from graphtv.terms._arrays import (
+    as_data_weights,
+    from_core,
+    spread,
+    to_core,
+    to_core_entries,
+)
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What methods ask about a data term. The defaults hold for every term.
+
+    Attributes
+    ----------
+    is_separable : bool
+        Whether G is a sum over the vertices.
+    is_quadratic : bool
+        Whether the term has a `signal` and `weights`, and is ½ Σ c (u - f)².
+    is_linear : bool
+        Whether the term has a `cost` and bounds `lower` and `upper`, and is ⟨cost, u⟩ between them.
+    is_location : bool
+        Whether the term has a `signal`, and G depends on u - f alone.
+    is_smooth : bool
+        Whether G is differentiable inside its domain.
+    is_curved_in_domain_only : bool
+        Whether `strong_convexity` is that of G inside its domain alone.
+    """
+
+    is_separable: bool = True
+    is_quadratic: bool = False
+    is_linear: bool = False
+    is_location: bool = False
+    is_smooth: bool = False
+    is_curved_in_domain_only: bool = False
+
+
+class CoreTerm:
+    """A data term that lives in the core."""
+
+    traits: ClassVar[Traits] = Traits()
+
+    _shape: tuple[int, ...]
+    _core_term: _core.DataTerm
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if hasattr(self, "_core_term"):
+            raise AttributeError(f"{type(self).__name__} is immutable, cannot set {name}")
+        super().__setattr__(name, value)
+
+    def _layout(self) -> tuple[int, int]:
+        """Return the numbers of vertices and channels."""
+        return self._shape[0], (1 if len(self._shape) == 1 else self._shape[1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of u, (n,) or (n, C)."""
+        return self._shape
+
+    @property
+    def strong_convexity(self) -> float:
+        """γ such that G - γ/2 ‖u‖² is convex where a solution can be, or 0."""
+        return self._core_term.strong_convexity
+
+    def core_on(self, graph: Graph, delta: float | None) -> _core.DataTerm:
+        """Return the core's term of a problem on a graph, with the width δ of its penalty.
+
+        δ is 0 for total variation, and None for a penalty that is no sum of Huber functions.
+        """
+        return self._core_term
+
+    def value(self, u: Any) -> float:
+        """Return G(u), infinite where u is not allowed."""
+        return self._core_term.value(to_core(self._entries(u, "u")))
+
+    def conjugate(self, s: Any) -> float:
+        """Return G*(s)."""
+        return self._core_term.conjugate(to_core(self._entries(s, "s")))
+
+    def prox(self, v: Any, step: Any) -> Floats:
+        """Return the minimiser of G(u) + Σ_i ‖u_i - v_i‖²/(2 step_i).
+
+        `step` is one positive number, one per vertex, or an array of the shape of v with the same
+        step in all channels of a vertex.
+        """
+        given = self._entries(v, "v")
+        steps = as_floats(step, "step")
+        if steps.shape not in ((), self._shape[:1], self._shape):
+            forms = " or ".join(str(form) for form in dict.fromkeys((self._shape[:1], self._shape)))
+            raise ValueError(
+                f"step must be a number or have shape {forms}, got shape {steps.shape}"
+            )
+        if not (steps > 0).all():
+            where = first_index(~(steps > 0))
+            raise ValueError(f"step must be above 0, got {steps[where]} at {describe(where)}")
+        if steps.ndim == 2:
+            differs = steps != steps[:, :1]
+            if differs.any():
+                where = first_index(differs)
+                raise ValueError(
+                    "step must be the same in all channels of a vertex,"
+                    f" got {steps[where]} at {describe(where)} and {steps[where[0], 0]} before"
+                )
+            steps = np.ascontiguousarray(steps[:, 0])
+        out = np.empty(given.size)
+        self._core_term.prox(to_core(given), steps.reshape(-1), out)
+        return from_core(out, self._shape)
+
+    def _entries(self, values: Any, name: str) -> Floats:
+        array = as_floats(values, name)
+        if array.shape != self._shape:
+            raise ValueError(f"{name} must have shape {self._shape}, got {array.shape}")
+        return array
+
+    def _arguments(self) -> tuple[Any, ...]:
+        """Return what makes an equal term."""
+        raise NotImplementedError
+
+    def _describe(self) -> str:
+        """Return the arguments for the representation."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._describe()})"
+
+
+class WeightedLoss(CoreTerm):
+    """A sum of c_i g(u_i; f_i) with weights c."""
+
+    _data: Floats
+    _given_weights: Floats
+
+    def _take(
+        self, data: Floats, known: NDArray[np.bool_] | None, weights: Any
+    ) -> tuple[int, int, Floats, Floats]:
+        """Keep the arguments, and return what the core's terms begin with."""
+        self._data, self._shape = data, data.shape
+        self._given_weights = as_data_weights(weights, "weights", data.shape, known)
+        n_vertices, n_channels = self._layout()
+        core_weights = to_core_entries(self._given_weights, data.shape)
+        return n_vertices, n_channels, to_core(data), core_weights
+
+    @property
+    def weights(self) -> Floats:
+        """The weights c of the shape of the signal, read-only; 0 where there is no data."""
+        return spread(self._given_weights, self._shape)
+
+    @property
+    def data(self) -> Floats:
+        """The data f, read-only: a signal, labels or counts."""
+        return self._data
+
+    @property
+    def observed(self) -> Mask:
+        """Where there is data."""
+        return np.asarray(self.weights > 0.0)
+
+    @property
+    def kinds_of_data(self) -> tuple[Mask, ...]:
+        """Masks of entries; a connected component without one of each has no unique solution."""
+        return (self.observed,)
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether there is data everywhere, without a look at every entry of what is one number."""
+        return bool((self._given_weights > 0.0).all())
+
+    def derivative(self, u: Any) -> Floats:
+        """Return G'(u) by entry; where G has a kink, the subgradient nearest to 0."""
+        return self._derivative(self._entries(u, "u"))
+
+    def _derivative(self, u: Floats) -> Floats:
+        raise NotImplementedError
+
+    def with_weights(self, weights: Any) -> Self:
+        """Return the loss of the same data with other weights."""
+        return self._of(self._data, weights)
+
+    def with_zero(self, sparsity: Floats) -> _core.DataTerm:
+        """Return the core's term with one more vertex, whose signal is 0.
+
+        Its domain then holds 0 and a minimiser of every G_i + μ_i |·|.
+        """
+        zero = np.zeros((1, *self._shape[1:]))
+        weights = np.concatenate([self.weights, zero + 1.0])
+        return self._of(np.concatenate([self._data, zero]), weights)._core_term
+
+    def with_sparsity(self, sparsity: Floats) -> Self | None:
+        """Return G + Σ μ_i |u_i|, if that is a loss of the same kind."""
+        return None
+
+    def deviance(self, u: Any, variance: float) -> float:
+        """Return -2 log-likelihood less that of a perfect fit, for noise of this variance."""
+        return 2.0 * self.value(u)
+
+    def _of(self, data: Floats, weights: Any) -> Self:
+        """Return a loss of the same kind."""
+        return type(self)(data, weights)  # type: ignore[call-arg]
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self._data, self._given_weights
+
+    def _describe(self) -> str:
+        given = self._given_weights
+        weights = f"{float(given):g}" if given.ndim == 0 else f"shape {given.shape}"
+        return f"shape {self._shape}, weights={weights}"
+
+
+class LocationLoss(WeightedLoss):
+    """A loss of the differences u - f alone."""
+
+    @property
+    def signal(self) -> Floats:
+        """The signal f, read-only."""
+        return self._data
+
+    def _derivative(self, u: Floats) -> Floats:
+        return np.asarray(self.weights * self._slope(u - self._data))
+
+    def _slope(self, difference: Floats) -> Floats:
+        """Return the derivative of one summand without its weight."""
+        raise NotImplementedError
+
+    def deviance(self, u: Any, variance: float) -> float:
+        """Return -2 log-likelihood less that of a perfect fit, for noise of this variance."""
+        misfit = 2.0 * self.value(u)
+        with np.errstate(divide="ignore"):
+            return float(np.divide(misfit, self._dispersion(variance))) if misfit > 0.0 else 0.0
+
+    def _dispersion(self, variance: float) -> float:
+        """Return the factor between the loss and minus the log-likelihood."""
+        return variance
