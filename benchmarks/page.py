@@ -26,7 +26,8 @@ from aiohttp import ClientSession
 from numpy.typing import NDArray
 from PIL import Image
 
-from graphtv.app.tab import Tab
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from tab import Tab
 
 HEIGHT = 160
 REFUSED = [

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from numpy.testing import assert_array_equal
 
 from graphtv import ForestPartition, Graph, _core, decompose, grid_graph
-from graphtv._reference import partition as reference
 from graphtv.decomposition.partition import METHODS, ORDERS, SPANNING
 from graphtv.gallery import erdos_renyi_graph, genrmf, path_graph, random_tree, star_graph
 from partitions import as_networkx, assert_is_what_it_says, forests_of, graphs, kappa
+from reference import partition as reference
 
 ANY_GRAPH = [
     ("linear", {"order": "weight"}),

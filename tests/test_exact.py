@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from graphtv import Graph, _core, gallery, grid_graph, tv_chain, tv_forest
-from graphtv._reference.certificate import certificate
-from graphtv._reference.tv import tv_quadratic, tv_tree
+from reference.certificate import certificate
+from reference.tv import tv_quadratic, tv_tree
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtv import Graph, Problem, SquaredLoss, _core, grid_graph, solve
-from graphtv._reference.certificate import certificate
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
 from graphtv.solver import exact
 from graphtv.solver.relay import Relay
+from reference.certificate import certificate
 
 FOREVER = float("inf")
 

@@ -15,8 +15,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from graphtv import Graph
-from graphtv._reference.simplify import simplify
 from graphtv.gallery import erdos_renyi_graph
+from reference.simplify import simplify
 
 
 @st.composite

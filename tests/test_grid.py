@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from graphtv import Graph, gallery, grid_graph, recognize_grid
-from graphtv._reference import grid_recognition
+from reference import grid_recognition
 
 shapes = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
 

@@ -20,12 +20,12 @@ from graphtv import (
     grid_graph,
     solve,
 )
-from graphtv._reference import pdhg as reference
-from graphtv._reference.certificate import certificate
-from graphtv._reference.tv import tv_quadratic
 from graphtv.decomposition.partition import ForestPartition
 from graphtv.decomposition.preconditioner import as_preconditioner
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
+from reference import pdhg as reference
+from reference.certificate import certificate
+from reference.tv import tv_quadratic
 
 Array = NDArray[np.float64]
 

@@ -23,8 +23,8 @@ from graphtv import (
     grid_graph,
     tv_forest,
 )
-from graphtv._reference.terms import certify
 from graphtv.problem import relative_gap
+from reference.terms import certify
 
 KINDS = ["squared", "absolute", "huber", "logistic", "poisson", "box", "simplex"]
 

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graphtv import EntropicSimplex, _core
-from graphtv._reference import terms as twins
+from reference import terms as twins
 from term_values import numbers, prox
 
 

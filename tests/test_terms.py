@@ -17,7 +17,7 @@ from graphtv import (
     TotalVariation,
     _core,
 )
-from graphtv._reference import terms as twins
+from reference import terms as twins
 from term_values import magnitudes, numbers, prox
 
 LOSSES = ["squared", "absolute", "huber", "logistic", "poisson", "box"]

@@ -5,7 +5,6 @@ import asyncio
 import numpy as np
 
 from graphtv.app.limits import Limits
-from graphtv.app.tab import Tab
 from page import (
     TRUTH,
     asynchronous,
@@ -14,6 +13,7 @@ from page import (
     paint_halves,
     serving,
 )
+from tab import Tab
 
 
 @asynchronous

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from graphtv.app.tab import Tab
 from page import (
     SMALL,
     asynchronous,
@@ -19,6 +18,7 @@ from page import (
     paint_halves,
     serving,
 )
+from tab import Tab
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtv._reference.certificate import certificate
-from graphtv._reference.tv import recover_dual, tv_chain, tv_quadratic, tv_tree
+from reference.certificate import certificate
+from reference.tv import recover_dual, tv_chain, tv_quadratic, tv_tree
 
 dyadic = st.integers(-64, 64).map(lambda k: k / 8)
 positive = st.integers(1, 40).map(lambda k: k / 8)

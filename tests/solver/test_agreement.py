@@ -16,8 +16,8 @@ from graphtv import (
     solve,
     tv_forest,
 )
-from graphtv._reference.tv import tv_quadratic
 from instances import GRAPHS, PENALTIES, TERMS, make_graph, make_problem, one_forest_per_edge, ways
+from reference.tv import tv_quadratic
 
 TOLERANCE = 1e-7
 

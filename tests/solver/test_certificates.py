@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from graphtv import SquaredLoss, gallery, grid_graph, solve
-from graphtv._reference.certificate import certificate
-from graphtv._reference.tv import tv_quadratic
 from graphtv.problem import Problem
 from instances import GRAPHS, PENALTIES, TERMS, make_problem, one_forest_per_edge, ways
+from reference.certificate import certificate
+from reference.tv import tv_quadratic
 from verify import objectives, verify
 
 FORESTLESS = ("edgeless", "vertex")

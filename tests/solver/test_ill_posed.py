@@ -18,8 +18,8 @@ from graphtv import (
     grid_graph,
     solve,
 )
-from graphtv._reference.certificate import certificate
 from instances import FORESTS, PENALTIES, make_problem, ways
+from reference.certificate import certificate
 from verify import verify
 
 PDHG = [("pdhg", name) for name in ("none", "diagonal", *FORESTS)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from graphtv import Graph
-from graphtv._reference import partition as reference
+from reference import partition as reference
 
 
 @st.composite

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphtv._reference import terms as twins
+from reference import terms as twins
 
 STATUSES = {"optimal", "iteration_limit", "time_limit", "interrupted", "stalled"}
 

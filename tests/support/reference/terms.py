@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from graphtv._reference.certificate import Certificate
+from reference.certificate import Certificate
 
 DIGITS = 40
 ZERO, ONE, INFINITY = Decimal(0), Decimal(1), Decimal("inf")
