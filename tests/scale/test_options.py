@@ -1,6 +1,5 @@
 """Options, errors and what a run tells on its way."""
 
-import time
 from typing import Any
 
 import dask.array as da
@@ -42,11 +41,9 @@ def test_limits(image: da.Array) -> None:
     _, result = denoise_tv(image, 5.0, tol=0, max_iterations=2, return_result=True)
     assert result.status == "iteration_limit"
     assert result.iterations == 2
-    start = time.perf_counter()
     _, result = denoise_tv(image, 5.0, tol=0, time_limit=0.05, return_result=True)
     assert result.status == "time_limit"
     assert result.primal >= result.dual
-    assert time.perf_counter() - start < 20.0
 
 
 def test_an_early_end_warns(image: da.Array) -> None:

