@@ -4,12 +4,6 @@
 
 namespace graphtv {
 
-namespace {
-
-std::size_t index(Vertex v) { return static_cast<std::size_t>(v); }
-
-}  // namespace
-
 template <class Real>
 bool Polish::run(std::span<const Real> p, double slack, std::span<double> u, Watch& watch) {
     const std::size_t n = term_.n_vertices(), m = graph_.edges.size();
@@ -39,8 +33,8 @@ bool Polish::run_channel(std::size_t channel, std::span<const Real> p, double sl
         value_.resize(slope_.size());
         if (!for_watched(p.size(), ends, [&](std::size_t e) {
                 if (!is_cut_[e]) return;
-                const std::size_t a = index(label_[index(graph_.edges[e].tail)]);
-                const std::size_t b = index(label_[index(graph_.edges[e].head)]);
+                const std::size_t a = at(label_[at(graph_.edges[e].tail)]);
+                const std::size_t b = at(label_[at(graph_.edges[e].head)]);
                 if (a == b) {
                     is_cut_[e] = false;
                     return;
@@ -61,37 +55,36 @@ bool Polish::run_channel(std::size_t channel, std::span<const Real> p, double sl
         if (!for_watched(p.size(), ends, [&](std::size_t e) {
                 if (!is_cut_[e]) return;
                 const auto [tail, head] = graph_.edges[e];
-                const double rise =
-                    value_[index(label_[index(tail)])] - value_[index(label_[index(head)])];
+                const double rise = value_[at(label_[at(tail)])] - value_[at(label_[at(head)])];
                 if (rise * value_of(p[e]) < 0.0) flipped = sets.unite(tail, head) || flipped;
             }))
             return false;
         if (!flipped) break;
     }
-    for (std::size_t i = 0; i < u.size(); ++i) u[i] = value_[index(label_[i])];
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = value_[at(label_[i])];
     return true;
 }
 
 // Labels in the order of the components' first vertices, then a counting sort.
 bool Polish::gather_components(UnionFind& sets, Watch& watch) {
     const auto ends = [&] { return watch.expired(); };
-    const std::size_t n = index(graph_.n_vertices);
+    const std::size_t n = at(graph_.n_vertices);
     label_.assign(n, -1);
     vertices_.resize(n);
     begin_.assign(1, 0);
     if (!for_watched(n, ends, [&](std::size_t v) {
-            Vertex& root_label = label_[index(sets.find(static_cast<Vertex>(v)))];
+            Vertex& root_label = label_[at(sets.find(static_cast<Vertex>(v)))];
             if (root_label < 0) {
                 root_label = static_cast<Vertex>(begin_.size() - 1);
                 begin_.push_back(0);
             }
             label_[v] = root_label;
-            ++begin_[index(root_label) + 1];
+            ++begin_[at(root_label) + 1];
         }))
         return false;
     for (std::size_t k = 1; k < begin_.size(); ++k) begin_[k] += begin_[k - 1];
     if (!for_watched(n, ends, [&](std::size_t v) {
-            vertices_[index(begin_[index(label_[v])]++)] = static_cast<Vertex>(v);
+            vertices_[at(begin_[at(label_[v])]++)] = static_cast<Vertex>(v);
         }))
         return false;
     // Every range now begins where it should end.

@@ -14,7 +14,6 @@
 namespace graphtv {
 
 inline ForestBlock::Extent ForestBlock::extent_of(const Bundle& bundle) const {
-    const auto at = [](auto i) { return static_cast<std::size_t>(i); };
     const auto& lattice = std::get<LatticeForest>(layout_);
     const auto& begin = lattice.chain_begin;
     const auto first = at(bundle.first);
@@ -90,7 +89,6 @@ bool ForestBlock::sweep(ForestMemory* memory, ForestWorkspace& workspace, int n_
                         Watch* watch, std::span<Partial> partials, const Load& load,
                         const Store& store) const {
     workspace.reserve(*this, std::max(1, std::min(n_threads, n_shards())));
-    const auto at = [](auto i) { return static_cast<std::size_t>(i); };
     const auto begin = tree_begin();
     const auto vertex = vertices();
     std::atomic<bool> stopped = false;
@@ -223,7 +221,6 @@ bool ForestBlock::sweep(ForestMemory* memory, ForestWorkspace& workspace, int n_
 
 template <class Body>
 void ForestBlock::for_each_slot(int n_threads, const Body& body) const {
-    const auto at = [](auto i) { return static_cast<std::size_t>(i); };
     const auto visit_shard = [&](int task, int) {
         const Shard shard = shards_[at(task)];
         if (is_lattice()) {
