@@ -26,10 +26,10 @@ import numpy as np
 
 from graphtv import PDHG, EntropicSimplex, Problem, _core, segment, segment_image
 from graphtv.applications.imaging import segmentation
+from graphtv.decomposition.preconditioner import as_preconditioner
 from graphtv.paper.photographs import Photograph, icg_names, read_icg
 from graphtv.problem import relative_gap
-from graphtv.solver.factory import make_engine
-from graphtv.solver.plan import choose
+from graphtv.solver.pdhg import Pdhg
 
 PRECONDITIONERS = ("none", "diagonal", "chains", "linear", "nested")
 TABLES = ("dice", "iterations", "seconds")
@@ -99,13 +99,13 @@ def iterations(found: dict, preconditioner: str, scheme: str, limit: int) -> str
     """Return the iterations to the tolerance."""
     problem = Problem(found["graph"], EntropicSimplex(found["cost"], found["epsilon"]))
     watch = _core.Watch(math.inf)
-    plan = choose(problem, PDHG(scheme=scheme), preconditioner, TOLERANCE, watch)
-    engine = make_engine(problem, plan, TOLERANCE, watch, 1, None)
-    while engine.iterations < limit:
-        engine.advance(limit - engine.iterations)
-        is_look = engine.iterations % (engine.iterations // 50 + 1) == 0
-        if is_look and relative_gap(*engine.evaluate()) <= TOLERANCE:
-            return str(engine.iterations)
+    made = as_preconditioner(preconditioner, problem.graph)
+    stage = Pdhg(problem, made, watch, 1, None, PDHG(scheme=scheme))
+    while stage.iterations < limit:
+        stage.advance(limit - stage.iterations)
+        is_look = stage.iterations % (stage.iterations // 50 + 1) == 0
+        if is_look and relative_gap(*stage.evaluate()) <= TOLERANCE:
+            return str(stage.iterations)
     return "-"
 
 

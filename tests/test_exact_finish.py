@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from typing import Any
 
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 
 from graphtv import Graph, Problem, SquaredLoss, _core, grid_graph, solve
 from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
-from graphtv.solver import exact
-from graphtv.solver.relay import Relay
+from graphtv.solver import loop
+from graphtv.solver.tuning import TUNING
 from reference.certificate import certificate
 
 FOREVER = float("inf")
@@ -161,18 +162,13 @@ def test_after_flows_in_vain_the_start_goes_on(kind: str, monkeypatch: pytest.Mo
     graph = grid_graph((100, 100), 2.0) if kind == "grid" else erdos_renyi_graph(n, 3 * n, 0)
     problem = Problem(graph, SquaredLoss(rng.standard_normal(n) + np.arange(n) / 1000.0))
     expected = solve(problem, tol=0.0)
-    resumed = []
-    resume = Relay.resume
-
-    def counted(self: Relay, p: Any) -> None:
-        resumed.append(np.abs(p).max())
-        resume(self, p)
-
-    monkeypatch.setattr(Relay, "resume", counted)
-    monkeypatch.setattr(exact, "ALLOWANCE", 1e-3)
+    tuning = dataclasses.replace(TUNING, first_allowance=1e-3)
+    monkeypatch.setattr(loop, "TUNING", tuning)
     found = solve(problem, tol=0.0, method="exact")
-    assert resumed
-    assert max(resumed) <= 1.0
+    methods = [stage.method for stage in found.stages]
+    assert methods[:3] == ["descent", "flows", "descent"]
+    assert sum(stage.iterations for stage in found.stages) == found.iterations
+    assert np.abs(found.p).max() <= 1.0
     assert found.status == "optimal"
     assert found.preconditioner == ("chains" if kind == "grid" else "none")
     np.testing.assert_allclose(found.u, expected.u, rtol=0, atol=1e-10)

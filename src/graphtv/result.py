@@ -32,6 +32,45 @@ class Record(NamedTuple):
     relative_gap: float
 
 
+class Stage(NamedTuple):
+    """A part of a run that one method did.
+
+    Attributes
+    ----------
+    method : str
+        ``descent``, ``pdhg``, ``flows`` (maximum flows) or ``direct`` (one exact solve of a tree).
+    preconditioner : str
+        What it used: ``none`` for descent over single edges, else as in `Result`.
+    iterations : int
+        Iterations of this stage.
+    seconds : float
+        Time it took, its set-up included unless it is the first stage.
+    relative_gap : float
+        The relative gap at its end.
+    """
+
+    method: str
+    preconditioner: str
+    iterations: int
+    seconds: float
+    relative_gap: float
+
+    def __str__(self) -> str:
+        names = {"flows": "max-flow", "pdhg": "PDHG", "direct": "direct solve"}
+        name = names.get(self.method, self.method)
+        if self.method == "descent":
+            name += (
+                " over edges" if self.preconditioner == "none" else f" over {self.preconditioner}"
+            )
+        elif self.method == "pdhg":
+            name += f" with preconditioner {self.preconditioner}"
+        plural = "" if self.iterations == 1 else "s"
+        return (
+            f"{name}: {self.iterations} iteration{plural} in {self.seconds:.3g} s,"
+            f" relative gap {self.relative_gap:.3g}"
+        )
+
+
 class History(Sequence[Record]):
     """The records of a run, in order; ``history["relative_gap"]`` is a column as an array."""
 
@@ -101,8 +140,10 @@ class Result(Certified):
         rule at the limit of rounding).
     tolerance : float
         The relative gap that was asked for; 0 for the exact answer.
+    stages : tuple of Stage
+        What ran, in order: method, preconditioner, iterations, seconds and relative gap of each.
     method, preconditioner, reason : str
-        What was done, and why.
+        The method and preconditioner that were chosen, and why.
     iterations, sweeps : int
         Iterations, and steps through a whole forest (one per forest, iteration and channel).
     setup_time, solve_time : float
@@ -128,16 +169,20 @@ class Result(Certified):
     solve_time: float
     history: History
     error_bound: float | None
+    stages: tuple[Stage, ...] = ()
 
     def __repr__(self) -> str:
         bound = (
             "" if self.error_bound is None else f"\n  error      ‖u - u*‖ ≤ {self.error_bound:.3g}"
         )
+        labels = ["stages", *[""] * len(self.stages)]
+        stages = "".join(f"  {a:<10} {b}\n" for a, b in zip(labels, self.stages, strict=False))
         return (
             f"{type(self).__name__}: {self.status}, relative gap {self.relative_gap:.3g}\n"
             f"  primal     {self.primal:.12g}\n"
             f"  dual       {self.dual:.12g}{bound}\n"
             f"  method     {self.method}, preconditioner {self.preconditioner}: {self.reason}\n"
+            f"{stages}"
             f"  work       {self.iterations} iterations, {self.sweeps} forest sweeps\n"
             f"  time       {self.setup_time:.3g} s to set up, {self.solve_time:.3g} s to solve"
         )

@@ -238,7 +238,7 @@ class TestTelling:
         assert all(len(lines[i]) == len(head) for i in rules)
         row = re.compile(
             r" *\d+ +\d+ +\d+\.\d{3} \| +[-+.e\d]+ +[-+.e\d]+ +\d\.\de[-+]\d\d \| +[-+.e\d]+ +\d+"
-            r"(  \w[\w, ]*)?"
+            r"(  \w[\w,: -]*)?"
         )
         rows = lines[rules[1] + 1 : rules[2]]
         for line in rows:
@@ -321,11 +321,13 @@ def test_flows_wait_where_edges_were_slow(capsys):
     problem = Problem(grid_graph((256, 256), 1.0), SquaredLoss(image.ravel()))
     result = solve(problem, verbose=True)
     assert result.preconditioner == "chains"
-    assert "flows\n" not in capsys.readouterr().out
+    assert "max-flow\n" not in capsys.readouterr().out
+    assert [stage.method for stage in result.stages] == ["descent", "descent"]
     alone = solve(problem, method="descent", preconditioner="chains")
     assert 0 < result.sweeps <= alone.sweeps
-    solve(problem, tol=0.0, verbose=True)
-    assert "flows\n" in capsys.readouterr().out
+    exact = solve(problem, tol=0.0, verbose=True)
+    assert "max-flow\n" in capsys.readouterr().out
+    assert [stage.method for stage in exact.stages] == ["descent", "descent", "flows"]
 
 
 def test_nothing_is_lost_where_chains_take_over_from_nothing():
@@ -346,9 +348,11 @@ def test_flows_wait_for_a_start_that_is_almost_there(capsys):
     problem = noisy_image(128)
     result = solve(problem, tol=1e-4, verbose=True)
     assert result.status == "optimal"
-    assert "flows\n" not in capsys.readouterr().out
-    solve(problem, tol=0.0, verbose=True)
-    assert "flows\n" in capsys.readouterr().out
+    assert "max-flow\n" not in capsys.readouterr().out
+    assert [stage.method for stage in result.stages] == ["descent"]
+    exact = solve(problem, tol=0.0, verbose=True)
+    assert "max-flow\n" in capsys.readouterr().out
+    assert [stage.method for stage in exact.stages] == ["descent", "flows"]
 
 
 @pytest.mark.parametrize("penalty", [TotalVariation(), HuberTV(0.3)])

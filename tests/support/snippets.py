@@ -39,6 +39,7 @@ def statements(block):
 def without_effort(text):
     """Leave out what may change from run to run, or with how the solver finds the same optimum."""
     text = re.sub(r"(relative gap|error  |work  |time  ).*", r"\1", text)
+    text = re.sub(r"(: \d+ iterations?) in \S+ s", r"\1", text)
     return text.rstrip()
 
 

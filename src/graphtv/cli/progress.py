@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from graphtv.solver.exact import EXACT_GAP
 from graphtv.solver.progress import Info
+from graphtv.solver.termination import EXACT_GAP
 
 
 @contextmanager

@@ -158,6 +158,7 @@ def certificate(
         "method": result.method,
         "preconditioner": result.preconditioner,
         "reason": result.reason,
+        "stages": [stage._asdict() for stage in result.stages],
         **facts,
         "options": {k: v for k, v in vars(arguments).items() if k not in ("command", "version")},
     }

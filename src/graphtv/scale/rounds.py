@@ -29,6 +29,7 @@ from graphtv.scale.steps import Effort
 from graphtv.scale.storage import Memory, Storage
 from graphtv.scale.tiles import Tiles
 from graphtv.solver.log import Log
+from graphtv.solver.termination import LastProgress, ending
 
 COARSE_TOLERANCE, COARSE_ROUNDS = 1e-4, 3
 """Relative gap and most rounds on coarser grids: a start needs no more."""
@@ -42,8 +43,8 @@ FIRST_SHARE, SHARE = 0.8, 0.5
 FALL = 0.01
 """Windows are solved to this part of the gap of all: as a rule it does not fall by more."""
 
-PATIENCE = 30
-"""Rounds without progress after which a run has stalled."""
+PATIENCE, PROGRESS = 30, 0.9
+"""A run has stalled when the gap has not fallen below this part in so many rounds."""
 
 
 @dataclass(frozen=True)
@@ -154,18 +155,24 @@ class Rounds:
     def _judge(self) -> Status | None:
         """Return why the run ends now, or None to go on."""
         options, record = self.options, self.records[-1]
-        if record.relative_gap <= options.tolerance:
-            return "optimal"
-        if options.callback is not None and options.callback(record) is True:
-            return "interrupted"
-        if options.deadline is not None and time.time() >= options.deadline:
-            return "time_limit"
-        if record.iteration >= options.max_rounds:
-            return "iteration_limit"
-        earlier = [r.relative_gap for r in self.records[:-PATIENCE]]
-        if earlier and record.relative_gap > 0.9 * min(earlier):
-            return "stalled"
-        return None
+        best = LastProgress()
+        for earlier in self.records:
+            best = best.after(earlier.iteration, earlier.relative_gap, PROGRESS)
+        is_done = record.relative_gap <= options.tolerance
+        return ending(
+            relative_gap=record.relative_gap,
+            tolerance=options.tolerance,
+            iteration=record.iteration,
+            max_iterations=options.max_rounds,
+            last_progress=best.iteration,
+            patience=PATIENCE,
+            is_interrupted=not is_done and self._is_told_to_end(record),
+            is_late=options.deadline is not None and time.time() >= options.deadline,
+        )
+
+    def _is_told_to_end(self, record: Record) -> bool:
+        callback = self.options.callback
+        return callback is not None and callback(record) is True
 
     def _effort(self) -> Effort:
         options, is_first = self.options, not self.records

@@ -16,8 +16,8 @@ from graphtv.scale.rounds import Options, Rounds
 from graphtv.scale.scheduler import WorkersPausedError
 from graphtv.scale.storage import Memory
 from graphtv.scale.tiles import Tiles
-from graphtv.solver.exact import EXACT_GAP
 from graphtv.solver.log import Log
+from graphtv.solver.termination import EXACT_GAP
 
 TAKEN = ("tol", "max_iterations", "time_limit", "callback", "verbose", "n_threads", "checkpoint")
 

@@ -35,7 +35,7 @@ from graphtv.graph.grid import grid_graph
 from graphtv.problem import Problem
 from graphtv.scale.tiling import layers
 from graphtv.solver import solve
-from graphtv.solver.exact import EXACT_GAP
+from graphtv.solver.termination import EXACT_GAP
 from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
 
 Weight = float | Floats

@@ -1,8 +1,10 @@
-"""The solver: one loop, and the methods it drives.
+"""The solver: a strategy that decides, stages that work, and one loop around them.
 
-`plan` chooses a method, `factory` makes its `engine`; `descent`, `relay`, `pdhg`, `exact` and
-`threshold` are the engines; `certificate` proves, `progress` judges when to end, `log` tells, and
-`loop` is the loop. docs/theory/solver.md says how they work together.
+`solve` is in `loop`, the loop itself in `run`. `strategy` makes every decision, from `facts` and
+`progress`, with the thresholds of `tuning`; `termination` says when a run ends. The stages are
+`descent` (over edges, over forests), `pdhg`, `flows`, `tree_direct` and `trivial`; `stages` goes
+from one to the next. `incumbent` keeps the best points, `certificate` proves what they are worth.
+docs/theory/solver.md tells how these parts work together.
 """
 
 from graphtv.solver.loop import solve

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from graphtv.result import Record, Result
+from graphtv.result import Record, Result, Stage
 
 if TYPE_CHECKING:
     from graphtv.scale.result import TiledResult
@@ -43,8 +44,8 @@ class Log:
             f" {step:8.3g} {restarts:7d}{'  ' + note if note else ''}"
         )
 
-    def footer(self, result: Result | TiledResult) -> None:
-        """Print how it ended."""
+    def footer(self, result: Result | TiledResult, stages: Sequence[Stage] = ()) -> None:
+        """Print how it ended, and what was done."""
         if not self._verbose:
             return
         self._print("-" * len(COLUMNS))
@@ -52,6 +53,8 @@ class Log:
             f"{result.status}: primal {result.primal:.10g}, dual {result.dual:.10g},"
             f" relative gap {result.relative_gap:.2e}"
         )
+        for stage in stages:
+            self._print(f"  {stage}")
         self._print(
             f"{result.iterations} iterations, {result.setup_time:.3g} s to set up,"
             f" {result.solve_time:.3g} s to solve"

@@ -1,4 +1,4 @@
-"""The loop that drives every method, and the certificate at its end."""
+"""`solve`: from a request to a result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,32 +15,22 @@ import numpy as np
 from graphtv import _core
 from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory, give_back
 from graphtv._validate import Floats, as_callable, as_count, as_flag, as_real, brief
-from graphtv.problem import Problem, relative_gap
-from graphtv.result import History, Record, Result, Status
-from graphtv.solver.certificate import (
-    WITHIN,
-    Certificate,
-    Polish,
-    certify_in_time,
-    without_variation,
-)
-from graphtv.solver.closing import Closing
-from graphtv.solver.descent import Descent
-from graphtv.solver.engine import Engine, rounded
-from graphtv.solver.exact import EXACT_GAP, SHORTEST_CHEAP_START, Exact
-from graphtv.solver.factory import make_engine
+from graphtv.problem import Problem
+from graphtv.result import History, Result
+from graphtv.solver.certificate import Certificate, certify_in_time, without_variation
+from graphtv.solver.facts import Facts
+from graphtv.solver.incumbent import Incumbent
+from graphtv.solver.level_set import LevelSet
 from graphtv.solver.log import Log
 from graphtv.solver.options import PDHG
-from graphtv.solver.plan import Plan, choose
-from graphtv.solver.progress import Info, Limits, Progress
-from graphtv.solver.relay import Relay
+from graphtv.solver.reserve import Reserve
+from graphtv.solver.run import Callback, Run
+from graphtv.solver.stages import Stages
+from graphtv.solver.strategy import Plan, Strategy, plan
+from graphtv.solver.termination import EXACT_GAP
+from graphtv.solver.tuning import TUNING
 from graphtv.terms import LogisticLoss, PoissonLoss
 from graphtv.terms._arrays import from_core, to_core
-
-KEEP_FROM = 500
-"""Iterations from which good points are kept, since gaps of PDHG rise and fall on long runs."""
-
-Callback = Callable[[Info], Any]
 
 
 def solve(
@@ -131,26 +121,36 @@ def solve(
     as_callable(stop, "stop")
     log = Log(as_flag(verbose, "verbose"))
     watch = _core.Watch(seconds, stop)
-    limits = Limits(tolerance or EXACT_GAP, limit, watch, seconds)
     check_memory(
         8 * DOUBLES_PER_VERTEX * math.prod(problem.shape)
         + 8 * DOUBLES_PER_EDGE * math.prod(problem.dual_shape),
         "solve",
     )
     points = _as_warm_start(warm_start, problem)
-    closing = Closing(problem, watch, seconds, threads)
+    n_entries = math.prod(problem.shape) + math.prod(problem.dual_shape)
+    reserve = Reserve(n_entries, watch, seconds, TUNING)
 
     with _interrupting(watch):
         warm = None if points is None else certify_in_time(problem, *points, threads, watch)
-        plan = choose(problem, method, preconditioner, tolerance, watch)
-        engine = make_engine(problem, plan, limits.tolerance, watch, threads, warm)
+        facts = Facts.of(problem, method, preconditioner, tolerance)
+        chosen = plan(facts, TUNING)
+        level_set = LevelSet(problem) if chosen.is_level_set else None
+        incumbent = Incumbent(problem, level_set, reserve, watch, threads, TUNING)
+        stages = Stages(
+            problem if level_set is None else level_set.inner, chosen, watch, threads, TUNING
+        )
+        asked = preconditioner if chosen.preconditioner == "custom" else chosen.preconditioner
+        stages.begin(facts, asked, method if isinstance(method, PDHG) else PDHG(), warm)
         setup_time = time.perf_counter() - start
-        log.header(**_facts(problem, plan, limits, tolerance))
-        plan = plan.without_forests()  # the engine has what it needs of them
+        log.header(**_facts(problem, chosen, stages, tolerance, seconds))
+        stages.forget_forests()  # the stage has what it needs of them
         give_back(problem.graph.n_edges)
-        progress = Progress(limits, time.perf_counter())
-        status, certificate = _run(problem, engine, progress, closing, log, callback, threads, warm)
+        strategy = Strategy(chosen, tolerance or EXACT_GAP, limit, TUNING)
+        incumbent.best = warm or without_variation(problem, watch, threads)
+        run = Run(problem, strategy, stages, incumbent, reserve, watch, log, callback)
+        status, certificate = run()
 
+    made, count = stages.preconditioner, stages.count
     result = Result(
         u=from_core(certificate.u, problem.shape),
         p=from_core(certificate.p, problem.dual_shape),
@@ -158,146 +158,19 @@ def solve(
         dual=certificate.dual,
         status=status,
         tolerance=tolerance,
-        method=plan.method,
-        preconditioner=_name(plan, engine),
-        reason=plan.reason,
-        iterations=engine.iterations,
-        sweeps=engine.sweeps,
+        method=chosen.method,
+        preconditioner="none" if made is None else made.name,
+        reason=chosen.reason,
+        iterations=count.iterations,
+        sweeps=count.sweeps,
         setup_time=setup_time,
         solve_time=time.perf_counter() - start - setup_time,
-        history=History(progress.records),
+        history=History(run.progress.records),
+        stages=tuple(run.progress.stages),
         error_bound=_error_bound(problem, certificate),
     )
-    log.footer(result)
+    log.footer(result, result.stages)
     return result
-
-
-def _run(
-    problem: Problem,
-    engine: Engine,
-    progress: Progress,
-    closing: Closing,
-    log: Log,
-    callback: Callback | None,
-    n_threads: int,
-    best: Certificate | None,
-) -> tuple[Status, Certificate]:
-    """Iterate until something is proved or a limit is met; `best` is what is known beforehand."""
-    tolerance, watch = progress.limits.tolerance, progress.limits.watch
-    # On the way to flows, cheap iterations are better spent on a better start.
-    first = SHORTEST_CHEAP_START if engine.target and engine.is_cheap else 0
-    polish = Polish(problem, watch, n_threads, first)
-    # What is exact has exact pieces, too, which the start before the flows has not.
-    may_end = tolerance > EXACT_GAP or not engine.target
-    if isinstance(engine, Exact):
-        engine.on_start = closing.take_start
-    # Whether older dual points are worse ones, of which no memory need be kept.
-    ascends = bool(engine.target) or isinstance(engine, Descent | Relay)
-    status: Status | None = None
-    guess: tuple[Floats, float] | None = None  # on the way to flows, a primal point and its value
-    best = best or without_variation(problem, watch, n_threads)
-    if best is not None and best.relative_gap <= tolerance:
-        status = "optimal"
-    while status is None:
-        status = progress.ended_early(engine.iterations)
-        if status is None:
-            closing.advance(engine, progress.limits.max_iterations - engine.iterations)
-        elif not closing.fits(status):
-            best = closing.fall_back(best)
-            progress.conclude(engine.iterations, engine.sweeps, best.primal, best.dual)
-            continue
-        if status is not None or engine.is_final or progress.is_due(engine.iterations):
-            is_news = progress.is_news(engine.iterations)
-            candidate, is_polished = None, False
-            if status is not None or engine.is_final:  # what is returned need not be valued twice
-                candidate = closing.certify(engine)
-                if guess is not None and candidate.relative_gap > tolerance:
-                    candidate = candidate.with_better(*guess)
-                values = candidate.primal, candidate.dual
-            else:
-                try:
-                    values = closing.evaluate(engine)
-                except _core.Expired:
-                    continue
-                if guess is not None and not engine.target:
-                    # A gap that rose again after a polish would make a method seem to be at an end.
-                    values = min(guess[1], values[0]), values[1]
-            record = progress.record(engine.iterations, engine.sweeps, *values)
-            if candidate is None and (
-                (record.relative_gap <= tolerance and may_end) or _is_to_be_kept(record, best)
-            ):
-                candidate = closing.certify(engine, record.relative_gap <= tolerance)
-                if guess is not None and candidate.relative_gap > tolerance:
-                    candidate = candidate.with_better(*guess)
-                # The method may have been too sure: its own values are only good to its precision.
-                record = progress.record(
-                    engine.iterations, engine.sweeps, candidate.primal, candidate.dual
-                )
-            elif candidate is None and polish.is_due(
-                record,
-                min(engine.pattern_gap, WITHIN * max(tolerance, engine.target)),
-                progress.ahead(tolerance),
-                engine.polish_price,
-            ):
-                polished = polish(engine, record)
-                if polished is not None and (
-                    not ascends
-                    or relative_gap(polished.primal, record.dual) <= max(tolerance, EXACT_GAP)
-                ):
-                    with suppress(_core.Expired), watch:
-                        found = closing.certify(engine, is_last=ascends)
-                        candidate = found.with_better(polished.u, polished.primal)
-                elif polished is not None:
-                    if guess is None or polished.primal < guess[1]:
-                        guess = polished.u, polished.primal
-                    closing.take(*polished)
-                    record = progress.improve(polished.primal, record.dual)
-                is_polished = polished is not None
-                polished = None
-            if candidate is None:
-                if not is_polished:
-                    closing.hold(engine)
-            elif (
-                best is None
-                or candidate.gap < best.gap
-                or candidate.relative_gap <= tolerance < best.relative_gap
-            ):
-                best = candidate
-                record = progress.improve(best.primal, best.dual)
-                is_over = status is not None or engine.is_final or best.relative_gap <= tolerance
-                if engine.target and not is_over:
-                    # The dual point gets better anyway: the flows will need its memory.
-                    guess = best.u, best.primal
-                    closing.take(best.u, rounded(best.p, n_threads), best.primal)
-                    best = None
-            candidate = None
-            engine.observe(record.relative_gap)
-            progress.plan_next(max(tolerance, engine.target), engine.is_cheap)
-            if is_news:
-                log.row(record, engine.step_size, engine.restarts, engine.phase)
-            if is_news and callback is not None:
-                answer = callback(_info(record, engine, problem))
-                if isinstance(answer, bool | np.bool_) and answer:
-                    closing.has_time = True
-                    watch.interrupt()
-            if best is not None and best.relative_gap <= tolerance:
-                status = "optimal"
-            elif engine.is_final:
-                status = status or "stalled"
-    assert best is not None
-    return status, best
-
-
-def _is_to_be_kept(record: Record, best: Certificate | None) -> bool:
-    """Whether a point may turn out to be the best of a long run."""
-    is_better = best is None or record.primal - record.dual < 0.5 * best.gap
-    return record.iteration >= KEEP_FROM and is_better
-
-
-def _name(plan: Plan, engine: Engine) -> str:
-    """Return the name of the preconditioner that was used in the end."""
-    made = plan.preconditioner or engine.preconditioner
-    return "none" if made is None else made.name
 
 
 @contextmanager
@@ -357,27 +230,19 @@ def _error_bound(problem: Problem, certificate: Certificate) -> float | None:
     return math.sqrt(2.0 * float(gap)) / math.sqrt(gamma)
 
 
-def _info(record: Record, engine: Engine, problem: Problem) -> Info:
-    return Info(
-        *record,
-        engine.step_size,
-        engine.restarts,
-        lambda: from_core(engine.primal_point(), problem.shape),
-    )
-
-
-def _facts(problem: Problem, plan: Plan, limits: Limits, tolerance: float) -> dict[str, str]:
-    graph = problem.graph
+def _facts(
+    problem: Problem, chosen: Plan, stages: Stages, tolerance: float, time_limit: float
+) -> dict[str, str]:
+    graph, made = problem.graph, stages.preconditioner
     facts = {
         "problem": f"{problem.data!r} + {problem.penalty!r}",
         "graph": f"{graph.n_vertices} vertices, {graph.n_edges} edges",
-        "method": f"{plan.method}: {plan.reason}",
+        "method": f"{chosen.method}: {chosen.reason}",
     }
-    if plan.preconditioner is not None:
-        made = plan.preconditioner
+    if made is not None:
         forests = f", {made.n_forests} forests" if made.partition is not None else ""
         facts["preconditioner"] = f"{made.name}{forests}: {made.reason}"
     facts["tolerance"] = "exact" if tolerance == 0.0 else f"{tolerance:g}"
-    if limits.time_limit < math.inf:
-        facts["time limit"] = f"{limits.time_limit:g} s"
+    if time_limit < math.inf:
+        facts["time limit"] = f"{time_limit:g} s"
     return facts

@@ -10,29 +10,21 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.preconditioner import Preconditioner
 from graphtv.problem import Problem, width
-from graphtv.solver.engine import FLOWS_GAP, rounded
 from graphtv.solver.options import PDHG
+from graphtv.solver.stage import rounded
+from graphtv.solver.tuning import TUNING
 from graphtv.terms import SquaredLoss
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
-
-RECONDITION_EDGES = 100_000
-"""Forests are rebuilt for the active set on graphs up to this size: that takes about two
-microseconds per edge, and cannot be interrupted."""
 
 
 class Pdhg:
     """PDHG on a problem."""
 
-    phase = ""
-    target = 0.0
-    preconditioner = None
+    method = "pdhg"
+    kernel = "pdhg"
     is_final = False
-    is_cheap = False
-    pattern_gap = math.inf
-    polish_price = 4
-    flows_price = 30
-    flows_gap = FLOWS_GAP
+    is_exhausted = False
 
     def __init__(
         self,
@@ -90,9 +82,6 @@ class Pdhg:
         """Steps through a whole forest done."""
         return self._core.n_sweeps
 
-    def observe(self, relative_gap: float) -> None:
-        """Go on in any case."""
-
     def advance(self, at_most: int) -> None:
         """Do one iteration."""
         step = self._core.step(self._watch)
@@ -149,4 +138,4 @@ def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:
     if partition is None or partition.is_linear or partition.method == "custom":
         return False
     balances = scheme in ("auto", "balanced", "restarted")
-    return balances and partition.graph.n_edges <= RECONDITION_EDGES
+    return balances and partition.graph.n_edges <= TUNING.recondition_edges

@@ -1,4 +1,4 @@
-"""Statistics compute, termination judges: the one place where it is decided that a run ends."""
+"""What happened in a run so far: iterations, gaps, stages. It decides nothing."""
 
 from __future__ import annotations
 
@@ -6,30 +6,14 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
 
-from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.problem import relative_gap
-from graphtv.result import Record, Status
-
-STALL_ITERATIONS = 2000
-"""A run has stalled when the gap has not shrunk for so many iterations, or for half of all."""
-
-NEAR_ROUNDING = 1e-10
-"""A greater relative gap is not owed to rounding: a run is given five times as long to leave it."""
-
-LONGEST_STRIDE = 32
-"""At most so many iterations pass without a look at the gap."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What ends a run, besides a proof of optimality."""
-
-    tolerance: float
-    max_iterations: int
-    watch: _core.Watch
-    time_limit: float
+from graphtv.result import Record
+from graphtv.result import Stage as StageReport
+from graphtv.solver.termination import LastProgress
 
 
 @dataclass(frozen=True)
@@ -64,105 +48,188 @@ class Info:
         return self._point()
 
 
-class Progress:
-    """The history of a run so far, and what follows from it."""
+class Count(NamedTuple):
+    """Work done so far."""
 
-    def __init__(self, limits: Limits, start: float) -> None:
-        self.limits = limits
-        self.records: list[Record] = []
-        self._start = start
-        self._best = math.inf
-        self._best_iteration = 0
-        self._next = 1
-        self._was_cheap = False
-        self._origin = 0, 0  # records and iterations before the current method took over
+    iterations: int  # all of them, attempts at max-flow included
+    own: int  # without the attempts
+    sweeps: int
+
+
+class Look(NamedTuple):
+    """An evaluation of the gap."""
+
+    record: Record
+    own: int  # iterations without attempts at max-flow
+    iterate_gap: float  # of the iterate itself, before any polish
+    kernel: str
+    was_cheap: bool  # whether the kernel that went on from here has cheap iterations
+
+
+class PolishAttempt(NamedTuple):
+    """A polish."""
+
+    iteration: int
+    is_success: bool
+    seconds: float
+
+
+class Failure(NamedTuple):
+    """A max-flow whose allowance was exhausted."""
+
+    own: int  # iterations before it, without attempts at max-flow
+    kernel: str  # of the stage that it started from
+
+
+class Progress:
+    """The history of a run.
+
+    Attributes
+    ----------
+    looks : list of Look
+        The evaluations of the gap.
+    kernels : list of str
+        The kernels of the stages that have begun, in order.
+    kernel : str
+        The kernel of the stage that iterates, or will go on if max-flow fails.
+    stages : list of Stage
+        The stages that have ended.
+    polish : PolishAttempt or None
+        The last polish.
+    failures : list of Failure
+        Max-flows that failed.
+    waits, ready_since : bool, int
+        Whether max-flow waits for a stage that is almost there, and the iterations from which it
+        was ready to begin; 0 before.
+    last_progress : LastProgress
+        When the gap last fell.
+    """
+
+    def __init__(self, progress_factor: float = 0.99) -> None:
+        self.looks: list[Look] = []
+        self.kernels: list[str] = []
+        self.kernel = "trivial"
+        self.stages: list[StageReport] = []
+        self.polish: PolishAttempt | None = None
+        self.failures: list[Failure] = []
+        self.waits, self.ready_since = False, 0
+        self.last_progress = LastProgress()
+        self._factor = progress_factor
+        self._start = self._began = time.perf_counter()
+        self._method, self._preconditioner, self._iterations = "none", "none", 0
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
         return time.perf_counter() - self._start
 
-    def is_due(self, iteration: int) -> bool:
-        """Whether it is time to look at the gap."""
-        return iteration >= min(self._next, self.limits.max_iterations)
+    @property
+    def records(self) -> list[Record]:
+        """The history for the result."""
+        return [look.record for look in self.looks]
 
-    def is_news(self, iteration: int) -> bool:
-        """Whether no record is of this iteration yet; at the end one may be looked at again."""
-        return not self.records or self.records[-1].iteration != iteration
+    @property
+    def is_flowing(self) -> bool:
+        """Whether max-flow is at work."""
+        return self.kernels[-1] == "flows"
 
-    def record(self, iteration: int, sweeps: int, primal: float, dual: float) -> Record:
+    @property
+    def was_far(self) -> bool:
+        """Whether forests took over from edges on a whole grid, where values travel far."""
+        return ("grid", "forests") in pairwise(self.kernels)
+
+    def begin(self, method: str, preconditioner: str, kernel: str, count: Count) -> None:
+        """Take down that another stage takes over."""
+        self.end(count, self.looks[-1].record.relative_gap if self.looks else math.inf)
+        self.kernels.append(kernel)
+        self.kernel = self.kernel if kernel == "flows" else kernel
+        self._method, self._preconditioner = method, preconditioner
+        self._iterations, self._began = count.iterations, time.perf_counter()
+
+    def end(self, count: Count, gap: float) -> None:
+        """Take down what the stage at work has done, if anything."""
+        iterations, now = count.iterations - self._iterations, time.perf_counter()
+        if iterations > 0:
+            seconds = now - self._began
+            self.stages.append(
+                StageReport(self._method, self._preconditioner, iterations, seconds, gap)
+            )
+
+    def is_fresh(self, iteration: int) -> bool:
+        """Whether the gap of this iteration is known."""
+        return bool(self.looks) and self.looks[-1].record.iteration == iteration
+
+    def record(self, count: Count, primal: float, dual: float) -> Record:
         """Take down what the gap is now."""
-        record = Record(iteration, sweeps, self.elapsed, primal, dual, relative_gap(primal, dual))
-        if not self.is_news(iteration):
-            self.records.pop()
-        self.records.append(record)
-        if record.relative_gap < 0.99 * self._best:
-            self._best, self._best_iteration = record.relative_gap, iteration
+        gap = relative_gap(primal, dual)
+        record = Record(count.iterations, count.sweeps, self.elapsed, primal, dual, gap)
+        iterate_gap = gap
+        if self.is_fresh(count.iterations):
+            iterate_gap = self.looks.pop().iterate_gap
+        was_cheap = bool(self.looks) and self.looks[-1].was_cheap
+        self.looks.append(Look(record, count.own, iterate_gap, self.kernel, was_cheap))
+        self.last_progress = self.last_progress.after(count.iterations, gap, self._factor)
         return record
-
-    def conclude(self, iteration: int, sweeps: int, primal: float, dual: float) -> None:
-        """Take down what the run ends with, if nothing else is known about it."""
-        if not self.records:
-            self.record(iteration, sweeps, primal, dual)
-
-    def plan_next(self, target: float, is_cheap: bool) -> None:
-        """Plan when to look again, on the way to the gap `target`.
-
-        When costs change, another method has taken over, and the past tells nothing any more.
-        """
-        iteration = self.records[-1].iteration
-        if self._was_cheap != is_cheap:
-            self._origin = len(self.records), iteration
-        self._was_cheap = is_cheap
-        cheap_stride = max(4, math.ceil(min(iteration, 1.1 * self.ahead(target))))
-        self._next = iteration + (cheap_stride if is_cheap else self._stride(target))
 
     def improve(self, primal: float, dual: float) -> Record:
         """Put better values, found from the same iterate, into the last record."""
-        last = self.records.pop()
+        look = self.looks[-1]
         gap = relative_gap(primal, dual)
-        if gap > last.relative_gap:
-            primal, dual, gap = last[3:]
-        self.records.append(last._replace(primal=primal, dual=dual, relative_gap=gap))
-        return self.records[-1]
+        if gap <= look.record.relative_gap:
+            record = look.record._replace(primal=primal, dual=dual, relative_gap=gap)
+            self.looks[-1] = look._replace(record=record)
+        return self.looks[-1].record
 
-    def ahead(self, target: float) -> float:
-        """Return the iterations still to do, infinite if that cannot be told."""
-        n_records, iterations = self._origin
-        past = [(r.iteration - iterations, r.relative_gap) for r in self.records[n_records:]]
-        found = iterations_ahead(past, target) if past else None
-        return math.inf if found is None else found
+    def follow(self, waits: bool, ready_since: int) -> None:
+        """Take down what was decided about max-flow."""
+        self.waits, self.ready_since = waits, ready_since
 
-    def _stride(self, target: float) -> int:
-        """Most of the way to the target, but never far beyond what is known.
+    def goes_on(self, is_cheap: bool) -> None:
+        """Take down with what costs the run goes on from the last look."""
+        self.looks[-1] = self.looks[-1]._replace(was_cheap=is_cheap)
 
-        An overshoot by an eighth costs no more than looking all the time would.
-        """
-        done, ahead = self.records[-1].iteration - self._origin[1], self.ahead(target)
-        further = done / 4 if ahead == math.inf else min(0.6 * ahead, 2 * done)
-        return int(max(1, done // 8, min(further, LONGEST_STRIDE)))
+    def fail(self, count: Count) -> None:
+        """Take down that max-flow has failed."""
+        self.failures.append(Failure(count.own, self.kernel))
 
-    def ended_early(self, iteration: int) -> Status | None:
-        """Return why the run must end now although nothing is proved, or None to go on."""
-        is_over = self.limits.watch.expired  # asks, and may find that somebody interrupts
-        if self.limits.watch.interrupted:
-            return "interrupted"
-        if is_over:
-            return "time_limit"
-        if iteration >= self.limits.max_iterations:
-            return "iteration_limit"
-        patience = STALL_ITERATIONS if self._best <= NEAR_ROUNDING else 5 * STALL_ITERATIONS
-        if iteration - self._best_iteration > max(patience, iteration // 2):
-            return "stalled"
-        return None
+    @property
+    def iterate_gaps(self) -> list[tuple[int, float]]:
+        """Iterations and gaps of the iterates, without max-flow and polishes."""
+        return [(look.own, look.iterate_gap) for look in self.looks]
+
+    def gaps_over(self, kernel: str) -> list[tuple[int, float]]:
+        """Return iterations and gaps of one kernel."""
+        return [(x.own, x.record.relative_gap) for x in self.looks if x.kernel == kernel]
+
+    @property
+    def pace(self) -> list[tuple[int, float]]:
+        """Iterations and gaps since the costs of an iteration last changed, counted from there."""
+        first, origin = 0, 0
+        was_cheap = [False, *(look.was_cheap for look in self.looks)]
+        for index in range(len(self.looks), 0, -1):
+            if was_cheap[index] != was_cheap[index - 1]:
+                first, origin = index, self.looks[index - 1].record.iteration
+                break
+        return [
+            (look.record.iteration - origin, look.record.relative_gap)
+            for look in self.looks[first:]
+        ]
+
+    @property
+    def pace_iterations(self) -> int:
+        """Iterations at the last look since the costs last changed."""
+        pace = self.pace
+        return pace[-1][0] if pace else 0
 
 
 def iterations_ahead(past: Sequence[tuple[int, float]], target: float) -> float | None:
-    """Foretell how many iterations lead to a gap, from pairs of iterations and gaps.
+    """Predict how many iterations lead to a gap, from pairs of iterations and gaps.
 
     The gap is taken for a power of the iterations since half of them. Infinite if it does not
-    fall; nothing if no pair is that old.
+    fall; None if no pair is that old.
     """
+    if not past:
+        return None
     now, gap = past[-1]
     if gap <= target:
         return 0.0

@@ -17,7 +17,7 @@ from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.result import Result
-from graphtv.solver.exact import EXACT_GAP
+from graphtv.solver.termination import EXACT_GAP
 
 EXACT_TIES = 1e-10
 """Values of an exact solution closer than this, relative to the largest, are the same."""

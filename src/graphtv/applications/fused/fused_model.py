@@ -42,8 +42,8 @@ from graphtv.problem import Problem
 from graphtv.result import Result, Status
 from graphtv.solver import solve
 from graphtv.solver.certificate import Certificate
-from graphtv.solver.exact import EXACT_GAP
 from graphtv.solver.loop import _error_bound
+from graphtv.solver.termination import EXACT_GAP
 from graphtv.terms import (
     AbsoluteLoss,
     DataTerm,
@@ -252,6 +252,7 @@ def _certified(
         status=status,
         tolerance=tolerance,
         reason=f"{runs[0].reason}; sparsity by {how}",
+        stages=tuple(stage for run in runs for stage in run.stages),
         iterations=sum(run.iterations for run in runs),
         sweeps=sum(run.sweeps for run in runs),
         setup_time=sum(run.setup_time for run in runs),

@@ -1,4 +1,4 @@
-"""What is known without a pass over the edges: the answer of a run that ended too soon."""
+"""Constants with p = 0: the answer of a run that ended before its first iteration."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate, certify
-from graphtv.solver.engine import rounded
+from graphtv.solver.stage import rounded
 from graphtv.terms import EntropicSimplex
 
 SAMPLE = 1 << 12
-"""Vertices that are asked for the constant."""
+"""Vertices whose data determine the constant."""
 
 
-def without_work(problem: Problem, n_threads: int) -> Certificate:
-    """Return constants with p = 0 and what they prove, which takes no edges: Ku = 0, Kᵀp = 0."""
-    idle, u = Idle(problem), _constants(problem)
+def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
+    """Return constants with p = 0 and what they prove, without edges: Ku = 0 and Kᵀp = 0."""
+    trivial, u = Trivial(problem), _constants(problem)
     if u is not None:
         primal = problem.term.value(u, n_threads)
         if math.isfinite(primal):
             dual = 0.0 - problem.term.conjugate(np.zeros(u.size), n_threads)
-            return Certificate(u, idle.dual_point(), primal, dual)
-    return certify(problem, idle.primal_point(), idle.dual_point(), n_threads)
+            return Certificate(u, trivial.dual_point(), primal, dual)
+    return certify(problem, trivial.primal_point(), trivial.dual_point(), n_threads)
 
 
 def _constants(problem: Problem) -> Floats | None:
@@ -39,32 +39,26 @@ def _constants(problem: Problem) -> Floats | None:
     return np.repeat([term.minimizer(some, channel, 0.0) for channel in range(term.n_channels)], n)
 
 
-class Idle:
-    """The same as an engine."""
+class Trivial:
+    """The stage that does nothing, for runs without time to set up another."""
 
+    method = "none"
+    kernel = "trivial"
     iterations = 0
     sweeps = 0
     step_size = 0.0
     restarts = 0
     is_final = False
-    phase = ""
-    preconditioner = None
-    target = 0.0
-    is_cheap = True
-    pattern_gap = 0.0
-    polish_price = 0
+    is_exhausted = False
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-
-    def observe(self, relative_gap: float) -> None:
-        """Hear it, and do nothing."""
 
     def advance(self, at_most: int) -> None:
         """Do nothing."""
 
     def evaluate(self) -> tuple[float, float]:
-        """Return primal and dual objective."""
+        """Return the primal and the dual objective."""
         return self._problem._primal(self.primal_point()), self._problem._dual(self.dual_point())
 
     def primal_point(self) -> Floats:
@@ -85,4 +79,4 @@ class Idle:
         return rounded(self.dual_point(), 1)
 
     def conclude(self) -> None:
-        """Have nothing to give back."""
+        """There is nothing to free."""

@@ -1,4 +1,4 @@
-"""The end of a run for which there is no time: what is held, and what is known without work."""
+"""The incumbent: what is held for runs that end in a hurry, and what is known without work."""
 
 import signal
 from dataclasses import replace
@@ -9,12 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphtv import Problem, SquaredLoss, _core, decompose, grid_graph, solve
-from graphtv.gallery import erdos_renyi_graph
-from graphtv.solver import closing
+from graphtv.gallery import erdos_renyi_graph, random_tree
+from graphtv.solver import loop
 from graphtv.solver.certificate import certify
-from graphtv.solver.closing import FINEST, Closing, Held
-from graphtv.solver.engine import rounded
-from graphtv.solver.idle import without_work
+from graphtv.solver.incumbent import FINEST, Held, Incumbent
+from graphtv.solver.polish import Polished
+from graphtv.solver.reserve import Reserve
+from graphtv.solver.stage import rounded
+from graphtv.solver.trivial import trivial_certificate
+from graphtv.solver.tuning import TUNING
 from instances import GRAPHS, PENALTIES, TERMS, make_problem, noise, noisy_image
 
 METHODS = ("descent", "pdhg", "exact")
@@ -30,9 +33,9 @@ def assert_certified(problem, result):
 @pytest.fixture
 def hurried(monkeypatch):
     """No time for anything after Ctrl-C, and every look holds the point."""
-    monkeypatch.setattr(closing, "GRACE", 0.0)
-    monkeypatch.setattr(closing, "FIRST_HOLD", 0.0)
-    monkeypatch.setattr(closing, "HOLDS", 0.0)
+    tuning = replace(TUNING, grace=0.0, first_hold=0.0, holds=0.0)
+    monkeypatch.setattr(loop, "TUNING", tuning)
+    return tuning
 
 
 def press_at(iteration):
@@ -49,7 +52,7 @@ def press_at(iteration):
 def test_what_is_known_without_work_is_certified(term, penalty, channels):
     for graph in GRAPHS:
         problem = make_problem(term, graph, penalty, channels)
-        known = without_work(problem, 1)
+        known = trivial_certificate(problem, 1)
         assert np.isfinite(known.primal)
         assert known.primal == problem._primal(known.u)
         assert known.dual == problem._dual(known.p)
@@ -77,8 +80,7 @@ def test_control_c_in_a_hurry_returns_the_point_held(hurried, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_control_c_before_anything_is_held(monkeypatch, method):
-    monkeypatch.setattr(closing, "GRACE", 0.0)
-    monkeypatch.setattr(closing, "FIRST_HOLD", 1e9)
+    monkeypatch.setattr(loop, "TUNING", replace(TUNING, grace=0.0, first_hold=1e9))
     problem = noisy_image()
     result = solve(problem, method=method, tol=1e-14, callback=press_at(1))
     assert result.status == "interrupted"
@@ -100,8 +102,7 @@ def test_a_callback_that_ends_the_run_gets_the_last_iterate(hurried):
 
 
 def test_a_warm_start_beats_what_is_known_without_work(monkeypatch):
-    monkeypatch.setattr(closing, "GRACE", 0.0)
-    monkeypatch.setattr(closing, "FIRST_HOLD", 1e9)
+    monkeypatch.setattr(loop, "TUNING", replace(TUNING, grace=0.0, first_hold=1e9))
     problem = noisy_image()
     start = solve(problem, tol=1e-3)
     result = solve(problem, method="pdhg", tol=1e-14, warm_start=start, callback=press_at(1))
@@ -207,12 +208,24 @@ def test_what_is_held_is_what_it_says(seed, n_channels):
 
 def test_the_better_of_two_points_is_held(hurried):
     problem = Problem(grid_graph((5, 5), 0.3), SquaredLoss(np.arange(25.0)))
-    ending = Closing(problem, _core.Watch(np.inf), np.inf, 1)
+    watch = _core.Watch(np.inf)
+    reserve = Reserve(65, watch, np.inf, hurried)
+    incumbent = Incumbent(problem, None, reserve, watch, 1, hurried)
     best = solve(problem, method="descent")
     poor = certify(problem, np.zeros(25), np.zeros(40), 1)
     good = certify(problem, best.u, best.p.copy(), 1)
     for found in (poor, good, replace(poor, p=np.zeros(40))):
-        ending.take(found.u, rounded(found.p, 1), found.primal)
-    held = ending.fall_back(None)
+        incumbent.take_polished(Polished(found.u, rounded(found.p, 1), found.primal))
+    incumbent.fall_back()
+    held = incumbent.best
     assert (held.u == best.u).all()
     assert held.gap <= good.gap + 1e-3 * good.primal
+
+
+@pytest.mark.parametrize("graph", [grid_graph((30,)), random_tree(40, seed=1)], ids=repr)
+def test_a_tree_without_iterations_has_a_certificate(graph):
+    problem = Problem(graph, SquaredLoss(np.arange(graph.n_vertices, dtype=float)))
+    result = solve(problem, max_iterations=0)
+    assert result.status == "iteration_limit"
+    assert_certified(problem, result)
+    assert result.stages == ()

@@ -1,0 +1,95 @@
+"""Maximum flows that turn a good point into the exact answer (docs/theory/exact-finish.md).
+
+Their cost is not known in advance: small in two dimensions, large where excess has far to go
+(volumes, long networks). So they have an allowance of work, counted in arcs per vertex, not in
+seconds: runs repeat bit by bit.
+"""
+
+from __future__ import annotations
+
+from graphtv import _core
+from graphtv._validate import Floats, Rounded
+from graphtv.problem import Problem
+from graphtv.solver.stage import rounded
+
+
+class Flows:
+    """One attempt at the exact answer.
+
+    It works in the arrays it is given. When the allowance is exhausted, u is unchanged and p is
+    the start again, to a multiple of 1/32767 where flow had moved.
+    """
+
+    method = "flows"
+    kernel = "flows"
+    sweeps = 0
+    step_size = 0.0
+    restarts = 0
+
+    def __init__(
+        self,
+        problem: Problem,
+        u: Floats,
+        p: Floats,
+        start: Rounded,
+        allowance: float,
+        watch: _core.Watch,
+        n_threads: int,
+    ) -> None:
+        self._problem, self._watch, self._n_threads = problem, watch, n_threads
+        self._u, self._p, self._allowance = u, p, allowance
+        self._start: Rounded | None = start  # until the flows have run
+        self.iterations = 0
+        self.is_final = self.is_exhausted = False
+
+    def advance(self, at_most: int) -> None:
+        """Run the flows on every channel, as far as the allowance goes."""
+        ends = self._run()
+        self.iterations += 1
+        self.is_exhausted = "exhausted" in ends
+        self.is_final = not self.is_exhausted and "expired" not in ends
+
+    def _run(self) -> list[str]:
+        """Return how the flows ended, channel by channel."""
+        graph, term = self._problem.graph, self._problem.term
+        assert isinstance(term, _core.SmoothTerm)
+        try:
+            finish = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights, self._watch)
+        except _core.Expired:
+            return ["expired"]
+        start, self._start = self._start, None
+        assert start is not None
+        rows = (values.reshape(term.n_channels, -1) for values in (self._p, self._u, start))
+        return [
+            finish.solve(
+                term,
+                channel,
+                row_p,
+                row_u,
+                self._watch,
+                self._n_threads,
+                self._allowance,
+                row_start,
+            )
+            for channel, (row_p, row_u, row_start) in enumerate(zip(*rows, strict=True))
+        ]
+
+    def evaluate(self) -> tuple[float, float]:
+        """Return the primal and the dual objective of the current point, to rounding."""
+        problem, threads = self._problem, self._n_threads
+        return problem._primal(self._u, threads), problem._dual(self._p, threads)
+
+    def primal_point(self) -> Floats:
+        """Return u."""
+        return self._u
+
+    def dual_point(self) -> Floats:
+        """Return p, |p| ≤ 1."""
+        return self._p
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        return rounded(self._p, self._n_threads)
+
+    def conclude(self) -> None:
+        """There is nothing to free."""

@@ -1,0 +1,268 @@
+"""The incumbent: the best that a run has, whatever happens next.
+
+It consists of up to four things: the best certificate; a polished primal point, which waits for a
+better dual point; a point held in little memory, as the answer to Ctrl-C where a certificate of the
+last iterate would take too long; and the point of an earlier stage as long as that leads.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._memory import give_back
+from graphtv._validate import Floats, Rounded
+from graphtv.problem import Problem, relative_gap
+from graphtv.result import Certified, Record
+from graphtv.solver.certificate import Certificate
+from graphtv.solver.level_set import LevelSet
+from graphtv.solver.polish import Polished, polish
+from graphtv.solver.reserve import Reserve
+from graphtv.solver.stage import Points, Stage, rounded
+from graphtv.solver.trivial import trivial_certificate
+from graphtv.solver.tuning import Tuning
+
+FINEST = 32767
+"""p is held in multiples of 1/FINEST."""
+
+
+@dataclass(frozen=True, eq=False)
+class Held(Certified):
+    """A certificate in a quarter of the memory."""
+
+    u: Floats
+    p: Rounded
+    primal: float
+    dual: float
+
+    @classmethod
+    def of(cls, problem: Problem, u: Floats, p: Rounded, primal: float, n_threads: int) -> Held:
+        """Certify u, whose objective is known, with p."""
+        return cls(u, p, primal, problem._dual(p, n_threads))
+
+    def unpack(self) -> Certificate:
+        """Return the certificate."""
+        return Certificate(self.u, self.dual_point(), self.primal, self.dual)
+
+    def primal_point(self) -> Floats:
+        """Return u."""
+        return self.u
+
+    def dual_point(self) -> Floats:
+        """Return p, |p| ≤ 1."""
+        return np.asarray(self.p / FINEST)
+
+    def rounded_dual_point(self) -> Rounded:
+        """Return p in multiples of 1/32767."""
+        return self.p
+
+
+class Incumbent:
+    """Keeps the best points of a run, and falls back on them when there is no time for the last.
+
+    Attributes
+    ----------
+    best : Certificate or None
+        The best certified pair.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        level_set: LevelSet | None,
+        reserve: Reserve,
+        watch: _core.Watch,
+        n_threads: int,
+        tuning: Tuning,
+    ) -> None:
+        self._problem, self._level_set, self._reserve = problem, level_set, reserve
+        self._watch, self._n_threads, self._tuning = watch, n_threads, tuning
+        self._size = math.prod(problem.shape) + math.prod(problem.dual_shape)
+        self.best: Certificate | None = None
+        self._polished: tuple[Floats, float] | None = None  # a primal point and its value
+        self._held: Held | None = None
+        self._held_at = time.perf_counter()  # or the beginning, if nothing is held
+        self._lead: Held | None = None  # with the primal point of the stages' problem
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap of the best certificate, infinite if there is none."""
+        return math.inf if self.best is None else self.best.relative_gap
+
+    @property
+    def polished_value(self) -> float:
+        """The objective of the polished point, infinite if there is none."""
+        return math.inf if self._polished is None else self._polished[1]
+
+    # What a stage has
+
+    def points(self, stage: Points) -> Points:
+        """Return who has the current point: the stage, or an earlier one that still leads."""
+        return stage if self._lead is None else self._lead
+
+    def primal_point(self, stage: Points) -> Floats:
+        """Return the current u of the problem that is solved."""
+        return self._read(self.points(stage).primal_point())
+
+    def evaluate(self, stage: Stage) -> tuple[float, float]:
+        """Return the two objectives of the current point; raise `_core.Expired` with the watch.
+
+        A stage that began from scratch takes the lead when it has the smaller gap.
+        """
+        if self._watch.expired:  # maybe in the middle of an iteration, and points have to be made
+            raise _core.Expired
+        start = time.perf_counter()
+        with self._watch:
+            values = self._evaluate(stage)
+        if self._held is None:
+            self._reserve.saw_evaluation(time.perf_counter() - start)
+        if self._lead is not None and relative_gap(*values) > self._lead.relative_gap:
+            return self._lead.primal, self._lead.dual
+        self._lead = None
+        return values
+
+    def _evaluate(self, stage: Stage) -> tuple[float, float]:
+        if self._level_set is None:
+            return stage.evaluate()
+        primal = self._problem._primal(self._read(stage.primal_point()), self._n_threads)
+        return primal, self._problem._dual(stage.dual_point(), self._n_threads)
+
+    def _read(self, u: Floats) -> Floats:
+        """Return the primal point of the problem from one of the problem that the stages solve."""
+        return u if self._level_set is None else self._level_set.of(u)
+
+    # What is kept
+
+    def certify(self, stage: Stage, tolerance: float, *, is_last: bool) -> Certificate:
+        """Certify the current point, whatever the watch says.
+
+        The polished point takes the place of u where that misses the tolerance. Where overflow has
+        made the iterate useless, the answer is what is known without it.
+        """
+        if is_last:
+            stage.conclude()
+            give_back(self._size)
+        points = self.points(stage)
+        p = points.dual_point()
+        dual = self._problem._dual(p, self._n_threads)  # which takes most memory: u comes after
+        u = self._read(points.primal_point())
+        found = Certificate(u, p, self._problem._primal(u, self._n_threads), dual)
+        if not (math.isfinite(found.primal) and math.isfinite(found.dual)):
+            is_point = np.isfinite(found.u).all() and np.isfinite(found.p).all()
+            found = found if is_point else self._best_known(None)
+        if self._polished is not None and found.relative_gap > tolerance:
+            found = found.with_better(*self._polished)
+        return found
+
+    def offer(self, found: Certificate, tolerance: float) -> bool:
+        """Take a certificate if it is the best so far, and say whether it is."""
+        best = self.best
+        if (
+            best is None
+            or found.gap < best.gap
+            or found.relative_gap <= tolerance < best.relative_gap
+        ):
+            self.best = found
+            return True
+        return False
+
+    def polish(self, stage: Stage, record: Record) -> Polished | None:
+        """Return a polished point if it beats the record with the same dual point."""
+        try:
+            with self._watch:
+                p = self.points(stage).rounded_dual_point()
+                found = polish(self._problem, p, self._watch, self._n_threads)
+        except _core.Expired:
+            return None
+        if found is None or relative_gap(found.primal, record.dual) >= record.relative_gap:
+            return None
+        return found
+
+    def take_polished(self, found: Polished) -> None:
+        """Keep a polished point until a better dual point proves it."""
+        if found.primal < self.polished_value:
+            self._polished = found.u, found.primal
+        self._hold_pair(*found)
+
+    def release_dual(self) -> None:
+        """Keep no more of the best certificate than what a better dual point makes use of."""
+        assert self.best is not None
+        best, self.best = self.best, None
+        self._polished = best.u, best.primal
+        self._hold_pair(best.u, rounded(best.p, self._n_threads), best.primal)
+
+    # What is held for Ctrl-C, or because it leads
+
+    def hold(self, stage: Stage) -> None:
+        """Hold the current point, now and then, if the end would take too long after Ctrl-C."""
+        start = time.perf_counter()
+        distance = self._tuning.first_hold if self._held is None else self._tuning.holds
+        reserve = self._reserve
+        if reserve.is_quick or start - self._held_at < distance * reserve.certificate:
+            return
+        points = self.points(stage)
+        try:
+            with self._watch:
+                p = points.rounded_dual_point()
+                dual = self._problem._dual(p, self._n_threads)
+                u = self._read(points.primal_point())
+                primal = self._problem._primal(u, self._n_threads)
+                self._hold_better(Held(u, p, primal, dual))
+        except _core.Expired:
+            return
+        self._held_at = time.perf_counter()
+        reserve.saw_certificate(self._held_at - start)
+
+    def hold_start(self, u: Floats, p: Rounded) -> None:
+        """Hold the start of flows, which go back to it if they fail.
+
+        This p is in memory anyway, and usually better than the one held: then there is but one.
+        """
+        if self._reserve.is_quick:
+            return
+        with suppress(_core.Expired), self._watch:
+            read = self._read(u)
+            primal = self._problem._primal(read, self._n_threads)
+            if self._held is not None and self._held.primal <= primal:
+                read, primal = self._held.u, self._held.primal
+            elif read is u:
+                read = u.copy()  # flows work in u
+            found = Held.of(self._problem, read, p, primal, self._n_threads)
+            if self._held is None or found.gap <= self._tuning.nearly * self._held.gap:
+                self._held = found
+
+    def lead(self, u: Floats, p: Floats) -> None:
+        """Let an earlier stage's point lead until the next stage is better than it."""
+        with suppress(_core.Expired), self._watch:
+            start = rounded(p, self._n_threads)
+            primal = self._problem._primal(self._read(u), self._n_threads)
+            self._lead = Held.of(self._problem, u, start, primal, self._n_threads)
+
+    def end_lead(self) -> None:
+        """Forget about earlier stages."""
+        self._lead = None
+
+    def fall_back(self) -> None:
+        """Make the best that is known without the last iterate the best certificate."""
+        self.best = self._best_known(self.best)
+
+    def _best_known(self, best: Certificate | None) -> Certificate:
+        if self._held is not None and (best is None or self._held.gap < best.gap):
+            return self._held.unpack()
+        return best or trivial_certificate(self._problem, self._n_threads)
+
+    def _hold_pair(self, u: Floats, p: Rounded, primal: float) -> None:
+        """Hold a point whose primal objective is known, unless the end is quick."""
+        if self._reserve.is_quick:
+            return
+        with suppress(_core.Expired), self._watch:
+            self._hold_better(Held.of(self._problem, u, p, primal, self._n_threads))
+
+    def _hold_better(self, found: Held) -> None:
+        if self._held is None or found.gap < self._held.gap:
+            self._held = found

@@ -1,0 +1,36 @@
+"""Minimum cuts through total variation: a linear cost on a box, solved by the squared loss.
+
+The level sets of w = argmin ½‖w + cost‖² + TV(w) solve min ⟨cost, u⟩ + TV(u) over u in {0, 1} for
+all shifts of the cost at once (Hochbaum 2001; Chambolle & Darbon 2009): u = 1 where w > 0. The dual
+point is the same, since cost + Kᵀp = -w has the sign that makes u = upper where w > 0, and lower
+elsewhere, the minimiser of ⟨cost + Kᵀp, u⟩ over the box.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphtv._validate import Floats
+from graphtv.problem import Problem
+from graphtv.terms import LinearBox, SquaredLoss
+from graphtv.terms._arrays import to_core
+
+
+class LevelSet:
+    """Reads the answer of a problem with a box off the points of one with the squared loss.
+
+    Attributes
+    ----------
+    inner : Problem
+        The problem with the squared loss, which the stages solve.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        data = problem.data
+        assert isinstance(data, LinearBox)
+        self.inner = Problem(problem.graph, SquaredLoss(-data.cost))
+        self._lower, self._upper = to_core(data.lower), to_core(data.upper)
+
+    def of(self, w: Floats) -> Floats:
+        """Return u: the upper bound where w > 0, the lower one elsewhere."""
+        return np.where(w > 0.0, self._upper, self._lower)

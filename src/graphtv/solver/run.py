@@ -1,0 +1,236 @@
+"""The loop: step, evaluate, keep, decide, report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.problem import Problem, relative_gap
+from graphtv.result import Record, Status
+from graphtv.solver.certificate import Certificate
+from graphtv.solver.incumbent import Incumbent
+from graphtv.solver.log import Log
+from graphtv.solver.progress import Info, PolishAttempt, Progress
+from graphtv.solver.reserve import Reserve
+from graphtv.solver.stages import Stages
+from graphtv.solver.strategy import Continue, Decision, Moment, Stop, Strategy, SwitchTo
+from graphtv.solver.termination import EXACT_GAP
+from graphtv.terms._arrays import from_core
+
+Callback = Callable[[Info], Any]
+
+NOTES = {"edges": "edges", "lattice": "edges", "grid": "edges", "flows": "max-flow"}
+"""What the log says of a kernel, besides the numbers."""
+
+
+class Run:
+    """One run of the solver, from the first iteration to the last certificate."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        strategy: Strategy,
+        stages: Stages,
+        incumbent: Incumbent,
+        reserve: Reserve,
+        watch: _core.Watch,
+        log: Log,
+        callback: Callback | None,
+    ) -> None:
+        self._problem, self._strategy, self._stages = problem, strategy, stages
+        self._incumbent, self._reserve, self._watch = incumbent, reserve, watch
+        self._log, self._callback = log, callback
+        self._next_look = 1
+        self._has_failed = False  # max-flow, since the last report
+        self.progress = Progress(strategy.tuning.progress)
+        self._begin_stage()
+
+    def __call__(self) -> tuple[Status, Certificate]:
+        """Go on until something is proved or a limit is met."""
+        while not isinstance(decision := self._decide(), Stop):
+            if isinstance(decision, SwitchTo):
+                self._switch(decision)
+                self._plan_look()
+            else:
+                self._plan_look()
+                self._step()
+            if self._is_due():
+                self._look()
+        return self._conclude(decision.status)
+
+    def _decide(self) -> Decision:
+        """Ask the strategy what comes next."""
+        count, stage, watch = self._stages.count, self._stages.current, self._watch
+        is_over = watch.expired  # asks, and may find that somebody interrupts
+        now = Moment(
+            count.iterations,
+            count.own,
+            self._incumbent.relative_gap,
+            stage.is_final,
+            stage.is_exhausted,
+            watch.interrupted,
+            is_over,
+            self.progress.elapsed,
+            watch.remaining,
+        )
+        decision = self._strategy.decide(self.progress, now)
+        if not isinstance(decision, Stop):
+            waits = isinstance(decision, Continue) and decision.waits
+            self.progress.follow(waits, decision.ready_since)
+        return decision
+
+    def _switch(self, decision: SwitchTo) -> None:
+        """Let another stage take over, unless there is no time for it."""
+        before = self._stages.current
+        if before.is_exhausted:
+            self.progress.fail(self._stages.count)
+            self._has_failed = True
+        self._stages.switch(decision, self._incumbent)
+        if self._stages.current is not before:
+            self._begin_stage()
+
+    def _begin_stage(self) -> None:
+        stage, name = self._stages.current, self._stages.preconditioner_name
+        self.progress.begin(stage.method, name, stage.kernel, self._stages.count)
+
+    def _plan_look(self) -> None:
+        """Plan the next evaluation, right after one."""
+        if self.progress.is_fresh(self._stages.count.iterations):
+            self.progress.goes_on(self._strategy.is_cheap(self.progress))
+            self._next_look = self._strategy.next_look(self.progress)
+
+    def _step(self) -> None:
+        """Iterate until something has to be decided."""
+        stage, strategy, limit = self._stages.current, self._strategy, self._strategy.max_iterations
+        before = self._stages.count.iterations - stage.iterations
+        last = self.progress.last_progress.iteration + strategy.patience(self.progress) + 1
+        last = min(last, self._next_look, limit)
+        is_over = False
+        while not is_over:
+            start = time.perf_counter()
+            stage.advance(limit - before - stage.iterations)
+            self._reserve.saw_iteration(time.perf_counter() - start)
+            is_over = before + stage.iterations >= last or stage.is_final or stage.is_exhausted
+            is_over = is_over or self._watch.expired
+
+    def _is_due(self) -> bool:
+        """Whether to evaluate the gap."""
+        stage, iteration = self._stages.current, self._stages.count.iterations
+        if stage.is_exhausted:
+            return False  # its point is that of the stage before
+        limit = self._strategy.max_iterations
+        return stage.is_final or iteration >= min(self._next_look, limit)
+
+    def _look(self, is_last: bool = False) -> None:
+        """Evaluate, keep what is better, and report."""
+        stage, progress = self._stages.current, self.progress
+        is_last = is_last or self._strategy.is_over(progress, stage.is_final)
+        is_news = not progress.is_fresh(self._stages.count.iterations)
+        record = self._certify_last() if is_last else self._evaluate()
+        if record is not None and is_news:
+            self._report(record)
+
+    def _certify_last(self) -> Record:
+        """Certify the last iterate: what is returned need not be evaluated before."""
+        tolerance = self._strategy.tolerance
+        found = self._incumbent.certify(self._stages.current, tolerance, is_last=True)
+        record = self.progress.record(self._stages.count, found.primal, found.dual)
+        return self._offer(found, record, is_last=True)
+
+    def _evaluate(self) -> Record | None:
+        """Evaluate the gap, and certify or polish where that may pay; None if the watch expires."""
+        strategy, incumbent, progress = self._strategy, self._incumbent, self.progress
+        stage, count = self._stages.current, self._stages.count
+        try:
+            primal, dual = incumbent.evaluate(stage)
+        except _core.Expired:
+            return None
+        if not strategy.plan.flows:
+            # A gap that rose again after a polish would make a method seem to be at an end.
+            primal = min(primal, incumbent.polished_value)
+        record = progress.record(count, primal, dual)
+        best_gap = np.inf if incumbent.best is None else incumbent.best.gap
+        if strategy.certifies(record, best_gap):
+            is_last = record.relative_gap <= strategy.tolerance
+            found = incumbent.certify(stage, strategy.tolerance, is_last=is_last)
+            # The stage may have been too sure: its own values are only good to its precision.
+            record = progress.record(count, found.primal, found.dual)
+            return self._offer(found, record)
+        if strategy.polishes(progress, self._watch.remaining):
+            return self._polish(record)
+        incumbent.hold(stage)
+        return record
+
+    def _polish(self, record: Record) -> Record:
+        """Polish the iterate, and certify the result if it may be the answer."""
+        strategy, incumbent, stage = self._strategy, self._incumbent, self._stages.current
+        start = time.perf_counter()
+        polished = incumbent.polish(stage, record)
+        seconds = time.perf_counter() - start
+        is_success = polished is not None
+        self.progress.polish = PolishAttempt(record.iteration, is_success, seconds)
+        if polished is None:
+            incumbent.hold(stage)
+            return record
+        ascends, goal = strategy.plan.ascends, max(strategy.tolerance, EXACT_GAP)
+        if ascends and relative_gap(polished.primal, record.dual) > goal:
+            incumbent.take_polished(polished)
+            return self.progress.improve(polished.primal, record.dual)
+        with suppress(_core.Expired), self._watch:
+            found = incumbent.certify(stage, np.inf, is_last=ascends)
+            return self._offer(found.with_better(polished.u, polished.primal), record)
+        return record
+
+    def _offer(self, found: Certificate, record: Record, is_last: bool = False) -> Record:
+        """Keep a certificate if it is the best, and return the record with its values."""
+        strategy, incumbent = self._strategy, self._incumbent
+        if not incumbent.offer(found, strategy.tolerance):
+            return record
+        record = self.progress.improve(found.primal, found.dual)
+        if strategy.plan.flows and not is_last and found.relative_gap > strategy.tolerance:
+            incumbent.release_dual()  # dual points only get better, and flows need the memory
+        return record
+
+    def _report(self, record: Record) -> None:
+        """Print a row, and tell the callback, which may end the run."""
+        stages = self._stages
+        note = NOTES.get(stages.current.kernel, "")
+        if self._has_failed:
+            note, self._has_failed = "max-flow: budget exhausted", False
+        self._log.row(record, stages.step_size, stages.restarts, note)
+        if self._callback is None:
+            return
+
+        def point() -> Floats:
+            u = self._incumbent.primal_point(stages.current)
+            return from_core(u, self._problem.shape)
+
+        answer = self._callback(Info(*record, stages.step_size, stages.restarts, point))
+        if isinstance(answer, bool | np.bool_) and answer:
+            self._reserve.is_unhurried = True
+            self._watch.interrupt()
+
+    def _conclude(self, status: Status) -> tuple[Status, Certificate]:
+        """Certify the last iterate, or fall back where there is no time for it."""
+        stages, incumbent = self._stages, self._incumbent
+        is_certified = status == "optimal" or self._strategy.is_over(
+            self.progress, stages.current.is_final
+        )
+        if not is_certified and self._reserve.fits(status):
+            self._look(is_last=True)
+            if incumbent.relative_gap <= self._strategy.tolerance:
+                status = "optimal"
+        elif not is_certified:
+            incumbent.fall_back()
+        best = incumbent.best
+        assert best is not None
+        if not is_certified and not self.progress.looks:
+            self.progress.record(stages.count, best.primal, best.dual)
+        self.progress.end(stages.count, best.relative_gap)
+        return status, best

@@ -1,0 +1,198 @@
+"""From one stage to the next: creates stages, and hands points over."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from graphtv import _core
+from graphtv._memory import give_back
+from graphtv._validate import Floats
+from graphtv.decomposition.preconditioner import Preconditioner, as_preconditioner
+from graphtv.graph.grid import n_grid_edges, row_major_shape
+from graphtv.problem import Problem
+from graphtv.solver.certificate import Certificate
+from graphtv.solver.descent import EdgeDescent, ForestDescent
+from graphtv.solver.facts import Facts
+from graphtv.solver.flows import Flows
+from graphtv.solver.incumbent import Incumbent
+from graphtv.solver.options import PDHG
+from graphtv.solver.pdhg import Pdhg
+from graphtv.solver.progress import Count
+from graphtv.solver.stage import Pausable, Stage, rounded
+from graphtv.solver.strategy import Plan, SwitchTo, edge_kernel, is_solved_directly
+from graphtv.solver.tree_direct import TreeDirect
+from graphtv.solver.trivial import Trivial
+from graphtv.solver.tuning import Tuning
+
+
+class Stages:
+    """The stage at work, those before it, and the way from one to the next.
+
+    Attributes
+    ----------
+    current : Stage
+        The stage at work.
+    preconditioner : Preconditioner or None
+        What it uses; None over edges.
+    """
+
+    def __init__(
+        self, problem: Problem, plan: Plan, watch: _core.Watch, n_threads: int, tuning: Tuning
+    ) -> None:
+        self._problem, self._plan, self._tuning = problem, plan, tuning
+        self._watch, self._n_threads = watch, n_threads
+        self.current: Stage = Trivial(problem)
+        self.preconditioner: Preconditioner | None = None
+        self._paused: Pausable | None = None  # while flows are at work
+        self._before = Count(0, 0, 0)  # work of the stages that are gone
+        self._restarts_before = 0
+
+    def begin(
+        self, facts: Facts, preconditioner: Any, options: PDHG, warm: Certificate | None
+    ) -> None:
+        """Set the first stage up; the trivial one stays if the watch expires before that."""
+        try:
+            with self._watch:
+                self.current = self._first(facts, preconditioner, options, warm)
+        except _core.Expired:
+            self.preconditioner = None
+
+    def _first(
+        self, facts: Facts, preconditioner: Any, options: PDHG, warm: Certificate | None
+    ) -> Stage:
+        problem, watch, n_threads = self._problem, self._watch, self._n_threads
+        p = None if warm is None else warm.p
+        if self._plan.stage == "edges":
+            return self._edges(p)
+        made = as_preconditioner(preconditioner, problem.graph, alpha=options.alpha, watch=watch)
+        self.preconditioner = made
+        if self._plan.stage == "pdhg":
+            start = None if warm is None else (warm.u, warm.p)
+            return Pdhg(problem, made, watch, n_threads, start, options)
+        assert made.partition is not None
+        if is_solved_directly(facts, made.n_forests, self._tuning):
+            return TreeDirect(problem, n_threads)
+        rests = self._plan.flows
+        return ForestDescent(problem, made.partition, watch, n_threads, p, rests=rests)
+
+    def _edges(self, p: Floats | None) -> EdgeDescent:
+        graph = self._problem.graph
+        lattice = row_major_shape(graph)
+        kernel = edge_kernel(lattice, graph.n_edges, n_grid_edges(lattice), self._tuning)
+        return EdgeDescent(self._problem, kernel, lattice, self._watch, self._n_threads, p)
+
+    # Work done
+
+    @property
+    def count(self) -> Count:
+        """The work of all stages."""
+        before, stage, attempts = self._before, self.current, 0
+        if self._paused is not None:
+            stage, attempts = self._paused, stage.iterations
+        done = stage.iterations
+        return Count(
+            before.iterations + done + attempts, before.own + done, before.sweeps + stage.sweeps
+        )
+
+    @property
+    def step_size(self) -> float:
+        """The step of the stage that iterates."""
+        return (self._paused or self.current).step_size
+
+    @property
+    def restarts(self) -> int:
+        """Restarts of all stages."""
+        return self._restarts_before + (self._paused or self.current).restarts
+
+    @property
+    def preconditioner_name(self) -> str:
+        """The name of the preconditioner of the stage at work."""
+        is_flowing = self._paused is not None
+        return "none" if self.preconditioner is None or is_flowing else self.preconditioner.name
+
+    def forget_forests(self) -> None:
+        """Keep no more of the preconditioner than its name and reason."""
+        if self.preconditioner is not None:
+            self.preconditioner = self.preconditioner.without_forests()
+
+    # From one to the next; nothing changes if the watch expires on the way
+
+    def switch(self, decision: SwitchTo, incumbent: Incumbent) -> None:
+        """Let another stage take over."""
+        if decision.stage == "flows":
+            self._to_flows(decision.allowance, incumbent)
+        elif self._paused is not None:
+            self._back_from_flows(decision.stage)
+        else:
+            self._to_forests(decision.keeps_point, incumbent)
+
+    def _to_flows(self, allowance: float, incumbent: Incumbent) -> None:
+        """Pause the stage: its memory and that of the flows are never taken at once."""
+        points = incumbent.points(self.current)
+        try:
+            with self._watch:
+                u, p = points.primal_point(), points.dual_point()
+        except _core.Expired:
+            return
+        incumbent.end_lead()
+        stage = cast(Pausable, self.current)
+        stage.rest()
+        start = rounded(p, self._n_threads)
+        incumbent.hold_start(u, start)
+        give_back(len(start))
+        self._paused = stage
+        self.current = Flows(self._problem, u, p, start, allowance, self._watch, self._n_threads)
+
+    def _back_from_flows(self, stage: str) -> None:
+        """Go on from p, with the stage that was paused or with forests."""
+        flows, paused = self.current, self._paused
+        assert paused is not None
+        p = flows.dual_point()
+        if stage == "forests" and paused.kernel != "forests":
+            self._replace(paused, p, p)
+        else:
+            try:
+                paused.resume(p)
+            except _core.Expired:
+                return
+            self.current = paused
+        self._paused = None
+        self._add(flows.iterations, 0, 0, 0)
+
+    def _to_forests(self, keeps_point: bool, incumbent: Incumbent) -> None:
+        """Replace edges by forests, from the point reached or from scratch."""
+        edges = cast(Pausable, self.current)
+        u = None if keeps_point else edges.primal_point()
+        p = edges.dual_point()
+        edges.rest()
+        if self._replace(edges, p, p if keeps_point else None) and u is not None:
+            incumbent.lead(u, p)
+
+    def _replace(self, edges: Pausable, p: Floats, start: Floats | None) -> bool:
+        """Let forests begin, or edges, which rest at p, go on if there is no time for that."""
+        try:
+            with self._watch:
+                made = as_preconditioner("auto", self._problem.graph, watch=self._watch)
+                assert made.partition is not None
+                self.current = ForestDescent(
+                    self._problem,
+                    made.partition,
+                    self._watch,
+                    self._n_threads,
+                    start,
+                    rests=self._plan.flows,
+                )
+        except _core.Expired:
+            edges.resume(p)
+            self.current = edges
+            return False
+        self.preconditioner = made.without_forests()
+        self._add(edges.iterations, edges.iterations, edges.sweeps, edges.restarts)
+        return True
+
+    def _add(self, iterations: int, own: int, sweeps: int, restarts: int) -> None:
+        before = self._before
+        self._before = Count(
+            before.iterations + iterations, before.own + own, before.sweeps + sweeps
+        )
+        self._restarts_before += restarts

@@ -1,0 +1,369 @@
+"""Decisions, from facts and recorded histories alone: no solver runs here."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import pytest
+
+from graphtv.solver.facts import Facts
+from graphtv.solver.progress import Count, PolishAttempt, Progress, iterations_ahead
+from graphtv.solver.strategy import (
+    Continue,
+    Moment,
+    Plan,
+    Stop,
+    Strategy,
+    SwitchTo,
+    edge_kernel,
+    is_solved_directly,
+    plan,
+)
+from graphtv.solver.termination import EXACT_GAP, LastProgress, ending
+from graphtv.solver.tuning import COSTS, TUNING
+
+SQUARED = Facts(
+    n_vertices=10_000,
+    n_edges=20_000,
+    n_entries=10_000,
+    is_squared=True,
+    is_complete=True,
+    is_smooth=True,
+    is_separable=True,
+)
+BOX = replace(SQUARED, data="LinearBox", is_squared=False, is_smooth=False, is_box=True)
+HUBER_TV = replace(SQUARED, is_tv=False, penalty="HuberTV(delta=0.1)")
+SIMPLEX = Facts(data="EntropicSimplex", n_vertices=100, n_edges=200, n_entries=300)
+POISSON = replace(SQUARED, data="PoissonLoss", is_squared=False, is_complete=False)
+TREE = replace(SQUARED, n_edges=9_999, has_one_weight=True)
+
+
+class TestPlan:
+    @pytest.mark.parametrize(
+        ("facts", "method", "stage", "preconditioner"),
+        [
+            (SQUARED, "exact", "edges", "auto"),
+            (replace(SQUARED, tolerance=1e-3), "descent", "edges", "auto"),
+            (replace(SQUARED, method="descent"), "descent", "forests", "auto"),
+            (replace(SQUARED, preconditioner="nested"), "exact", "forests", "nested"),
+            (replace(SQUARED, preconditioner="custom"), "exact", "forests", "custom"),
+            (replace(SQUARED, preconditioner="diagonal"), "pdhg", "pdhg", "diagonal"),
+            (replace(SQUARED, is_complete=False, tolerance=1e-2), "exact", "edges", "auto"),
+            (TREE, "exact", "forests", "auto"),
+            (HUBER_TV, "pdhg", "pdhg", "diagonal"),
+            (replace(HUBER_TV, preconditioner="linear"), "descent", "forests", "linear"),
+            (replace(HUBER_TV, n_edges=9_999), "descent", "forests", "auto"),
+            (POISSON, "exact", "pdhg", "auto"),
+            (replace(POISSON, method="pdhg"), "pdhg", "pdhg", "auto"),
+            (SIMPLEX, "pdhg", "pdhg", "auto"),
+            (replace(SIMPLEX, is_vertexwise=False), "pdhg", "pdhg", "auto"),
+            (replace(SQUARED, is_tv=False, is_edgewise=False), "pdhg", "pdhg", "diagonal"),
+            (
+                replace(SIMPLEX, is_vertexwise=False, is_tv=False, is_edgewise=False),
+                "pdhg",
+                "pdhg",
+                "none",
+            ),
+            (replace(BOX, has_even_box=True), "exact", "edges", "auto"),
+            (BOX, "pdhg", "pdhg", "auto"),
+        ],
+    )
+    def test_what_auto_and_requests_lead_to(self, facts, method, stage, preconditioner):
+        chosen = plan(facts, TUNING)
+        assert (chosen.method, chosen.stage) == (method, stage)
+        assert chosen.preconditioner == preconditioner
+        assert chosen.flows == (method == "exact")
+        assert chosen.reason
+
+    @pytest.mark.parametrize(
+        ("facts", "message"),
+        [
+            (replace(POISSON, method="descent"), "method must not be 'descent': .*PoissonLoss"),
+            (replace(SQUARED, method="descent", is_complete=False), "no data"),
+            (replace(HUBER_TV, method="exact"), "flows need TotalVariation, got HuberTV"),
+            (replace(SIMPLEX, method="exact"), "smooth separable data term, got EntropicSimplex"),
+            (replace(BOX, method="exact"), "same bounds"),
+            (replace(SQUARED, is_tv=False, is_edgewise=False, method="descent"), "HuberTV"),
+            (
+                replace(SQUARED, is_tv=False, is_edgewise=False, preconditioner="linear"),
+                "no sum over edges, got 'linear'",
+            ),
+            (
+                replace(SIMPLEX, is_vertexwise=False, preconditioner="diagonal"),
+                "data is not separable",
+            ),
+            (replace(SQUARED, method="exact", preconditioner="none"), "made of forests"),
+        ],
+    )
+    def test_what_the_mathematics_forbids(self, facts, message):
+        with pytest.raises(ValueError, match=message):
+            plan(facts, TUNING)
+
+    def test_a_tree_is_solved_directly(self):
+        assert is_solved_directly(TREE, 1, TUNING)
+        assert not is_solved_directly(TREE, 2, TUNING)
+        assert not is_solved_directly(replace(TREE, has_one_weight=False), 1, TUNING)
+        assert not is_solved_directly(replace(TREE, n_entries=1 << 22), 1, TUNING)
+
+    @pytest.mark.parametrize(
+        ("lattice", "n_edges", "kernel"),
+        [
+            ((100, 100), 19_800, "grid"),
+            ((100, 100), 17_000, "lattice"),
+            ((1000, 10), 18_990, "edges"),
+            ((10_000,), 9_999, "edges"),
+            ((), 20_000, "edges"),
+        ],
+    )
+    def test_the_kernel_over_edges(self, lattice, n_edges, kernel):
+        whole = sum(math.prod(lattice) // n * (n - 1) for n in lattice)
+        assert edge_kernel(lattice, n_edges, whole, TUNING) == kernel
+
+
+def strategy(tolerance=1e-6, *, flows=True, max_iterations=100_000, **changes):
+    chosen = Plan("exact" if flows else "descent", "", "edges", "auto", flows, can_polish=True)
+    return Strategy(replace(chosen, **changes), tolerance, max_iterations, TUNING)
+
+
+def history(kernel, *gaps, progress=None, attempts=0):
+    """Return the history of a stage with gaps at iterations, told as the loop tells it."""
+    if progress is None:
+        progress = Progress()
+        progress.begin("descent", "none", kernel, Count(0, 0, 0))
+    for own, gap in gaps:
+        progress.record(Count(own + attempts, own, 0), 1.0, 1.0 - gap)
+        progress.goes_on(COSTS[kernel].is_cheap)
+    return progress
+
+
+def falling(power, *iterations, scale=1.0):
+    return [(k, scale * k**-power) for k in iterations]
+
+
+def at(progress, **state):
+    look = progress.looks[-1]
+    return Moment(look.record.iteration, look.own, elapsed=1.0, **state)
+
+
+class TestDecisions:
+    def test_between_looks_the_stage_goes_on(self):
+        progress = history("edges", (1, 0.5), (5, 0.2))
+        assert strategy().decide(progress, Moment(7, 7)) == Continue()
+
+    @pytest.mark.parametrize(("kernel", "keeps"), [("edges", True), ("grid", False)])
+    def test_slow_edges_give_way_to_forests(self, kernel, keeps):
+        slow = history(kernel, *falling(0.1, 1, 4, 8, 16, 32, scale=7e-3))
+        assert strategy().decide(slow, at(slow)) == SwitchTo("forests", keeps_point=keeps)
+
+    def test_the_iteration_limit_does_not_keep_edges_from_giving_way(self):
+        slow = history("edges", *falling(0.1, 1, 4, 8, 16, 32))
+        limited = strategy(max_iterations=32)
+        assert limited.decide(slow, at(slow)).stage == "forests"
+        good = history("forests", (8, 1e-3), (32, 1e-4))
+        assert limited.decide(good, at(good)) == Stop("iteration_limit")
+
+    def test_from_a_poor_point_forests_start_from_scratch(self):
+        slow = history("edges", *falling(0.1, 1, 4, 8, 16, 32))
+        assert strategy().decide(slow, at(slow)) == SwitchTo("forests", keeps_point=False)
+
+    def test_fast_edges_go_on(self):
+        fast = history("edges", *falling(2.0, 1, 4, 8, 16, 32))
+        assert isinstance(strategy().decide(fast, at(fast)), Continue)
+
+    def test_no_forests_without_time_for_a_decomposition(self):
+        slow = history("edges", *falling(0.1, 1, 4, 8, 16, 32))
+        assert strategy().decide(slow, at(slow, remaining=2.0)) == Continue()
+
+    def test_a_good_point_is_handed_to_flows(self):
+        good = history("edges", *falling(1.0, 1, 8, 16, scale=5e-3))
+        decision = strategy(EXACT_GAP).decide(good, at(good))
+        assert decision == SwitchTo("flows", allowance=TUNING.first_allowance)
+
+    def test_not_before_cheap_iterations_were_done(self):
+        early = history("edges", (1, 1e-3), (8, 1e-4))
+        assert strategy(EXACT_GAP).decide(early, at(early)) == Continue()
+        forests = history("forests", (1, 1e-3), (8, 1e-4))
+        assert strategy(EXACT_GAP).decide(forests, at(forests)).stage == "flows"
+
+    def test_flows_come_in_the_end_whatever_the_gap(self):
+        far = history("forests", *falling(0.1, 1, 100, 399))
+        assert strategy().decide(far, at(far)) == Continue()
+        far = history("forests", *falling(0.1, 1, 100, 400))
+        assert strategy().decide(far, at(far)).stage == "flows"
+        far = history("forests", *falling(0.1, 1, 10, 30))
+        assert strategy(is_blind=True).decide(far, at(far)).stage == "flows"
+
+    def test_flows_wait_for_a_stage_that_is_almost_there(self):
+        near = history("edges", *falling(4.0, 4, 8, 16))
+        decision = strategy(1e-5).decide(near, at(near))
+        assert decision == Continue(waits=True, ready_since=16)
+        near.follow(*decision)
+        assert strategy(1e-5).next_look(near) < strategy(EXACT_GAP).next_look(near) + 100
+
+    def test_but_not_for_ever(self):
+        near = history("edges", *falling(4.0, 4, 8, 16))
+        near.follow(True, 16)
+        history("edges", (80, 1.1e-5), progress=near)
+        decision = strategy(1e-5).decide(near, at(near))
+        assert decision == SwitchTo("flows", allowance=150.0, ready_since=16)
+
+    def test_level_sets_are_not_predicted(self):
+        near = history("edges", *falling(4.0, 4, 8, 16))
+        assert strategy(1e-5, is_level_set=True).decide(near, at(near)).stage == "flows"
+
+    def test_a_stage_with_nothing_left_to_do_hands_over_without_an_allowance(self):
+        done = history("forests", (1, 1e-2))
+        assert strategy().decide(done, at(done, is_final=True)) == SwitchTo("flows")
+
+    @pytest.mark.parametrize(
+        ("kernel", "stage"),
+        [("grid", "forests"), ("lattice", "edges"), ("edges", "edges"), ("pdhg", "pdhg")],
+    )
+    def test_after_a_failure(self, kernel, stage):
+        progress = history(kernel, (16, 1e-4))
+        progress.begin("flows", "none", "flows", Count(16, 16, 0))
+        now = Moment(17, 16, is_exhausted=True)
+        assert strategy().decide(progress, now).stage == stage
+
+    def test_the_next_attempt_comes_later_and_may_do_more(self):
+        progress = history("edges", (16, 1e-4))
+        progress.begin("flows", "none", "flows", Count(16, 16, 0))
+        progress.fail(Count(17, 16, 0))
+        progress.begin("descent", "none", "edges", Count(17, 16, 0))
+        history("edges", (31, 9e-5), progress=progress, attempts=1)
+        assert strategy(EXACT_GAP).decide(progress, at(progress)) == Continue()
+        history("edges", (32, 9e-5), progress=progress, attempts=1)
+        decision = strategy(EXACT_GAP).decide(progress, at(progress))
+        assert decision == SwitchTo("flows", allowance=600.0)
+
+    def test_on_grids_with_slow_edges_flows_wait_for_a_smaller_gap(self):
+        progress = history("grid", *falling(0.1, 1, 4, 8, 16))
+        progress.begin("descent", "chains", "forests", Count(16, 16, 0))
+        history("forests", (20, 1e-5), progress=progress)
+        assert strategy(EXACT_GAP).decide(progress, at(progress)) == Continue()
+        history("forests", (24, 1e-6), progress=progress)
+        assert strategy(EXACT_GAP).decide(progress, at(progress)).stage == "flows"
+
+    def test_every_end_is_the_strategy_s(self):
+        progress = history("edges", (1, 0.5))
+        for state, status in [
+            ({"relative_gap": 1e-7, "is_interrupted": True}, "optimal"),
+            ({"is_interrupted": True, "is_late": True}, "interrupted"),
+            ({"is_late": True}, "time_limit"),
+        ]:
+            assert strategy().decide(progress, at(progress, **state)) == Stop(status)
+        limited = strategy(max_iterations=1)
+        assert limited.decide(progress, at(progress)) == Stop("iteration_limit")
+        progress.begin("flows", "none", "flows", Count(1, 1, 0))
+        assert strategy().decide(progress, Moment(2, 1, is_final=True)) == Stop("stalled")
+
+    def test_a_gap_that_does_not_fall_ends_the_run(self):
+        far = history("pdhg", (1, 1e-3))
+        plain = strategy(flows=False)
+        assert plain.decide(far, Moment(10_001, 10_001)) == Continue()
+        assert plain.decide(far, Moment(10_002, 10_002)) == Stop("stalled")
+        near = history("pdhg", (1, 1e-11))
+        assert strategy(EXACT_GAP, flows=False).decide(near, Moment(2002, 2002)) == Stop("stalled")
+
+
+class TestLooks:
+    def test_strides_grow_up_to_a_limit(self):
+        progress, looks = history("pdhg", (1, 0.9)), [1]
+        while looks[-1] < 3000:
+            looks.append(strategy(flows=False).next_look(progress))
+            history("pdhg", (looks[-1], 0.9), progress=progress)
+        strides = [b - a for a, b in itertools.pairwise(looks)]
+        assert strides[0] == 1
+        assert all(s <= max(32, k // 8) for s, k in zip(strides, looks, strict=False))
+
+    def test_most_of_the_way_to_the_target(self):
+        progress = history("pdhg", *falling(1.0, 10, 20, 40))
+        assert strategy(1.0 / 60.0, flows=False).next_look(progress) == 40 + 12
+
+    def test_cheap_iterations_double_or_go_a_little_beyond_the_end(self):
+        progress = history("edges", *falling(1.0, 1, 9, 33))
+        assert strategy(1e-4, flows=False).next_look(progress) == 66
+        assert strategy(1.0 / 40.0, flows=False).next_look(progress) < 50
+
+    def test_the_past_of_edges_says_nothing_about_forests(self):
+        progress = history("edges", *falling(1.0, 1, 9, 33))
+        progress.begin("descent", "linear", "forests", Count(33, 33, 0))
+        progress.goes_on(False)
+        assert progress.pace == []
+        assert strategy().next_look(progress) == 34
+
+
+class TestPolishes:
+    def test_first_after_as_many_iterations_as_it_costs(self):
+        plain = strategy(1e-4, flows=False)
+        assert not plain.polishes(history("edges", (9, 1e-2)), math.inf)
+        assert plain.polishes(history("edges", (10, 1e-2)), math.inf)
+        assert not strategy(1e-4).polishes(history("edges", (15, 1e-2)), math.inf)
+        assert strategy(1e-4).polishes(history("edges", (16, 1e-2)), math.inf)
+
+    def test_near_the_target_only(self):
+        plain = strategy(1e-6, flows=False)
+        assert not plain.polishes(history("pdhg", (50, 2e-3)), math.inf)
+        assert plain.polishes(history("pdhg", (50, 9e-4)), math.inf)
+        assert not plain.polishes(history("forests", (50, 9e-4)), math.inf)
+
+    def test_rarer_where_they_fail(self):
+        plain, progress = strategy(1e-6, flows=False), history("pdhg", (100, 1e-4))
+        for is_success, due in ((True, 130), (False, 250)):
+            progress.polish = PolishAttempt(100, is_success, 0.0)
+            history("pdhg", (due - 1, 1e-4), progress=progress)
+            assert not plain.polishes(progress, math.inf)
+            history("pdhg", (due, 1e-4), progress=progress)
+            assert plain.polishes(progress, math.inf)
+
+    def test_not_without_time_or_where_they_do_not_apply(self):
+        progress = history("pdhg", (100, 1e-4))
+        progress.polish = PolishAttempt(10, True, 1.0)
+        assert not strategy(1e-6, flows=False).polishes(progress, 0.5)
+        progress = history("pdhg", (100, 1e-4))
+        assert not strategy(1e-6, flows=False, can_polish=False).polishes(progress, math.inf)
+
+
+class TestCertificates:
+    def test_what_may_be_the_answer_is_certified(self):
+        record = history("edges", (20, 1e-7)).looks[-1].record
+        assert strategy(1e-6).certifies(record, math.inf)
+        assert not strategy(1e-8).certifies(record, math.inf)
+
+    def test_exact_answers_come_from_flows_or_a_polish(self):
+        record = history("edges", (20, 0.0)).looks[-1].record
+        assert not strategy(EXACT_GAP).certifies(record, math.inf)
+        assert strategy(EXACT_GAP, flows=False).certifies(record, math.inf)
+
+    def test_long_runs_keep_points_that_halve_the_gap(self):
+        early, late = (history("pdhg", (k, 1e-3)).looks[-1].record for k in (499, 500))
+        assert not strategy().certifies(early, math.inf)
+        assert strategy().certifies(late, 2.1e-3)
+        assert not strategy().certifies(late, 1.9e-3)
+
+
+class TestTermination:
+    def test_the_order(self):
+        run = {"tolerance": 1e-6, "iteration": 5, "max_iterations": 5, "last_progress": 0}
+        ends = {"is_final": True, "is_interrupted": True, "is_late": True}
+        assert ending(relative_gap=1e-6, patience=1, **run, **ends) == "optimal"
+        for name, status in zip(ends, ("stalled", "interrupted", "time_limit"), strict=True):
+            assert ending(relative_gap=1.0, patience=1, **run, **ends) == status
+            ends[name] = False
+        assert ending(relative_gap=1.0, patience=1, **run, **ends) == "iteration_limit"
+        run["max_iterations"] = 6
+        assert ending(relative_gap=1.0, patience=4, **run, **ends) == "stalled"
+        assert ending(relative_gap=1.0, patience=5, **run, **ends) is None
+
+    def test_small_falls_add_up_to_progress(self):
+        last = LastProgress().after(1, 1.0, 0.9).after(2, 0.95, 0.9)
+        assert last == (1.0, 1)
+        assert last.after(3, 0.89, 0.9) == (0.89, 3)
+
+
+def test_forecasts_follow_a_power_law():
+    assert iterations_ahead([], 1e-6) is None
+    assert iterations_ahead([(10, 1e-7)], 1e-6) == 0.0
+    assert iterations_ahead([(10, 1e-3)], 1e-6) is None
+    assert iterations_ahead([(10, 1e-3), (20, 1e-3)], 1e-6) == math.inf
+    assert iterations_ahead(falling(2.0, 10, 20), 1.0 / 1600.0) == pytest.approx(20)
