@@ -272,7 +272,10 @@ def test_relative_gap_of_values():
         (lambda g, d: Problem("graph", d), "graph must be a graphtv.Graph"),
         (lambda g, d: Problem(g, [1.0, 2.0, 3.0]), "data must be a data term"),
         (lambda g, d: Problem(g, SquaredLoss), "data must be a data term"),
-        (lambda g, d: Problem(g, SquaredLoss([1.0])), "data must have 3 vertices .*got 1"),
+        (
+            lambda g, d: Problem(g, SquaredLoss([1.0])),
+            r"data must have 3 vertices .*got shape \(1,\)",
+        ),
         (lambda g, d: Problem(g, d, "tv"), "penalty must be .*'tv'"),
         (lambda g, d: Problem(g, d, HuberTV), "penalty must be"),
         (lambda g, d: Problem(g, d).primal([1.0]), r"u must have shape \(3,\), got \(1,\)"),

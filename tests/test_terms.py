@@ -262,7 +262,7 @@ def test_representations_are_short():
         (lambda: SquaredLoss([1.0, np.inf]), r"signal .*inf at index 1; NaN marks missing data"),
         (lambda: AbsoluteLoss([np.inf]), r"signal .*inf"),
         (lambda: SquaredLoss(1.0), r"signal must have shape"),
-        (lambda: SquaredLoss(np.zeros((2, 3, 4))), r"signal must have shape"),
+        (lambda: SquaredLoss(np.zeros((2, 3, 0))), r"signal must have shape"),
         (lambda: SquaredLoss(np.zeros((2, 0))), r"signal must have shape"),
         (lambda: SquaredLoss(["a"]), r"signal must hold real numbers"),
         (lambda: SquaredLoss([1.0, 2.0], [1.0, -1.0]), r"weights .*-1.0 at index 1"),

@@ -16,9 +16,9 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded, as_floats
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.terms import DataTerm, Penalty, TotalVariation
-from graphtv.terms._arrays import to_core
+from graphtv.terms._arrays import rows_of, to_core
 from graphtv.terms.base import Traits
-from graphtv.terms.custom import core_term_of, shape_of, traits_of
+from graphtv.terms.custom import core_term_of, on_grid, traits_of
 from graphtv.terms.penalty import core_penalty_of
 
 __all__ = ["Problem", "relative_gap"]
@@ -34,7 +34,9 @@ class Problem:
     graph : Graph
         The graph, with n vertices and m edges.
     data : DataTerm
-        The data term G: a `SquaredLoss`, …, or an object of your own (see `DataTerm`).
+        The data term G: a `SquaredLoss`, …, or an object of your own (see `DataTerm`). Its signal
+        has one row per vertex. On a `grid_graph` it may have the grid's shape instead, with an axis
+        of channels at its end if there are any; then u has that shape too.
     penalty : Penalty, optional
         The penalty F: `TotalVariation`, `HuberTV`, or an object of your own (see `Penalty`).
 
@@ -44,6 +46,8 @@ class Problem:
     >>> problem = Problem(grid_graph((4,)), SquaredLoss([0.0, 0.0, 3.0, 3.0]))
     >>> problem.primal([0.5, 0.5, 2.5, 2.5]), problem.dual([-0.5, -1.0, -0.5])
     (2.5, 2.5)
+    >>> Problem(grid_graph((2, 3)), SquaredLoss([[0.0, 0.0, 3.0], [0.0, 0.0, 3.0]])).shape
+    (2, 3)
     """
 
     def __init__(self, graph: Graph, data: DataTerm, penalty: Penalty = _TOTAL_VARIATION) -> None:
@@ -57,10 +61,10 @@ class Problem:
                 "penalty must be a penalty such as TotalVariation() or HuberTV(delta), with value,"
                 f" conjugate and prox_conjugate, got {penalty!r}"
             )
-        self._data, self._penalty = data, penalty
-        self._shape = shape_of(data, graph.n_vertices)
+        self._given, self._penalty = data, penalty
+        self._data, self._shape = on_grid(data, self._graph)
         self._core_penalty = core_penalty_of(penalty, self.dual_shape)
-        self._term = core_term_of(data, graph, self._core_penalty.delta)
+        self._term = core_term_of(self._data, graph, self._core_penalty.delta)
 
     @property
     def graph(self) -> Graph:
@@ -69,7 +73,7 @@ class Problem:
 
     @property
     def data(self) -> DataTerm:
-        """The data term G."""
+        """The data term G, with one row per vertex."""
         return self._data
 
     @property
@@ -102,13 +106,13 @@ class Problem:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of u, (n,) or (n, C)."""
+        """Shape of u: (n,) or (n, C), or that of the data if its first axes are a grid's."""
         return self._shape
 
     @property
     def dual_shape(self) -> tuple[int, ...]:
         """Shape of p, (m,) or (m, C)."""
-        return (self._graph.n_edges, *self._shape[1:])
+        return (self._graph.n_edges, *rows_of(self._shape)[1:])
 
     def primal(self, u: Any) -> float:
         """Return G(u) + F(Ku)."""
@@ -145,15 +149,15 @@ class Problem:
 
     def _check(self, values: Any, name: str, shape: tuple[int, ...]) -> Floats:
         array = as_floats(values, name)
-        if array.shape != shape:
+        if array.shape not in (shape, rows_of(shape)):
             raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
-        return array
+        return array.reshape(rows_of(shape))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._graph, self._data, self._penalty)
+        return type(self), (self._graph, self._given, self._penalty)
 
     def __repr__(self) -> str:
-        return f"Problem({self._graph!r}, {self._data!r}, {self._penalty!r})"
+        return f"Problem({self._graph!r}, {self._given!r}, {self._penalty!r})"
 
 
 def width(problem: Problem) -> float:

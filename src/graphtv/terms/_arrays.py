@@ -29,8 +29,10 @@ def as_incomplete_data(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_
 
 
 def _check_shape(data: Floats, name: str) -> None:
-    if data.ndim not in (1, 2) or 0 in data.shape[1:]:
-        raise ValueError(f"{name} must have shape (n,) or (n, C), got {data.shape}")
+    if data.ndim == 0 or 0 in data.shape[1:]:
+        raise ValueError(
+            f"{name} must have shape (n,) or (n, C), or that of a grid, got {data.shape}"
+        )
 
 
 def as_data_weights(
@@ -59,8 +61,8 @@ def _checked_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
 
 def spread(values: Floats, shape: tuple[int, ...]) -> Floats:
     """Return one number per entry without a copy, from one for all, per vertex or per entry."""
-    if values.ndim == 1 and len(shape) == 2:
-        values = values[:, None]
+    if 0 < values.ndim < len(shape):
+        values = values.reshape(*values.shape, *(1 for _ in shape[values.ndim :]))
     return np.broadcast_to(values, shape)
 
 
@@ -82,6 +84,32 @@ def to_core_entries(values: Floats, shape: tuple[int, ...]) -> Floats:
     return values.reshape(1) if values.ndim == 0 else to_core(spread(values, shape))
 
 
+class GridShape(tuple[int, ...]):
+    """Shape of u on a grid: the lengths of the grid's axes, and C if there are channels.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        The shape of the same u with one row per vertex, (n,) or (n, C).
+    """
+
+    rows: tuple[int, ...]
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], n_axes: int) -> GridShape:
+        """Return the shape whose first axes are those of a grid."""
+        made = cls(shape)
+        made.rows = (math.prod(shape[:n_axes]), *shape[n_axes:])
+        return made
+
+
+def rows_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of u with one row per vertex, (n,) or (n, C)."""
+    return shape.rows if isinstance(shape, GridShape) else shape
+
+
 def from_core(flat: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return the core's flat array as (n,) or (n, C), as a view of it."""
-    return flat if len(shape) == 1 else flat.reshape(shape[::-1]).T
+    """Return the core's flat array as u of this shape, as a view of it where that is possible."""
+    rows = rows_of(shape)
+    u = flat if len(rows) == 1 else flat.reshape(rows[::-1]).T
+    return u.reshape(shape)

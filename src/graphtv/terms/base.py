@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from graphtv import _core
 from graphtv._validate import Floats, as_floats, describe, first_index
 from graphtv.graph.graph import Graph
 from graphtv.terms._arrays import (
+    GridShape,
     as_data_weights,
     from_core,
     spread,
@@ -65,17 +67,28 @@ class CoreTerm:
 
     def _layout(self) -> tuple[int, int]:
         """Return the numbers of vertices and channels."""
-        return self._shape[0], (1 if len(self._shape) == 1 else self._shape[1])
+        return self._shape[0], math.prod(self._shape[1:])
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of u, (n,) or (n, C)."""
+        """Shape of u: (n,) or (n, C), or the axes of a grid and C if there are channels."""
         return self._shape
 
     @property
     def strong_convexity(self) -> float:
         """γ such that G - γ/2 ‖u‖² is convex where a solution can be, or 0."""
         return self._core_term.strong_convexity
+
+    def _with_rows(self, n_axes: int) -> Self:
+        """Return the term with one row per vertex, where the first axes are those of a grid."""
+        rows = GridShape.of(self._shape, n_axes).rows
+        given = (
+            spread(value, self._shape).reshape(rows)
+            if isinstance(value, np.ndarray) and value.ndim > 0
+            else value
+            for value in self._arguments()
+        )
+        return type(self)(*given)
 
     def core_on(self, graph: Graph, delta: float | None) -> _core.DataTerm:
         """Return the core's term of a problem on a graph, with the width δ of its penalty.
@@ -108,7 +121,8 @@ class CoreTerm:
         if not (steps > 0).all():
             where = first_index(~(steps > 0))
             raise ValueError(f"step must be above 0, got {steps[where]} at {describe(where)}")
-        if steps.ndim == 2:
+        if steps.ndim > 1:
+            steps = steps.reshape(len(steps), -1)
             differs = steps != steps[:, :1]
             if differs.any():
                 where = first_index(differs)

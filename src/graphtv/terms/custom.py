@@ -9,7 +9,7 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats, as_count, as_floats, as_real
 from graphtv.graph.graph import Graph
-from graphtv.terms._arrays import as_objective, from_core, spread, to_core
+from graphtv.terms._arrays import GridShape, as_objective, from_core, spread, to_core
 from graphtv.terms.base import CoreTerm, Traits
 
 __all__ = ["DataTerm"]
@@ -122,15 +122,30 @@ def traits_of(data: DataTerm) -> Traits:
 def shape_of(data: DataTerm, n_vertices: int) -> tuple[int, ...]:
     """Return the shape of u, (n,) or (n, C)."""
     if isinstance(data, CoreTerm):
-        if data.shape[0] != n_vertices:
+        if data.shape[0] != n_vertices or len(data.shape) > 2:
             raise ValueError(
-                f"data must have {n_vertices} vertices as graph has, got {data.shape[0]}"
+                f"data must have {n_vertices} vertices as graph has, or the shape of its grid,"
+                f" got shape {data.shape}"
             )
         return data.shape
     n_channels = getattr(data, "n_channels", None)
     if n_channels is None:
         return (n_vertices,)
     return (n_vertices, as_count(n_channels, "data.n_channels", minimum=1))
+
+
+def on_grid(data: DataTerm, graph: Graph) -> tuple[DataTerm, tuple[int, ...]]:
+    """Return a term with one row per vertex, and the shape of u.
+
+    A term of the core whose shape begins with that of the grid, and has at most one axis more, has
+    a vertex per pixel. Otherwise the first axis is one of vertices. Both could be meant only on a
+    grid with a single axis longer than 1, where they are the same.
+    """
+    axes = () if graph._grid is None else graph._grid.shape
+    d = len(axes)
+    if isinstance(data, CoreTerm) and d > 1 and data.shape in (axes, (*axes, *data.shape[d:][:1])):
+        return data._with_rows(d), GridShape.of(data.shape, d)
+    return data, shape_of(data, graph.n_vertices)
 
 
 def core_term_of(data: DataTerm, graph: Graph, delta: float | None) -> _core.DataTerm:
