@@ -18,13 +18,17 @@ DESCRIPTION = (
     "Run the speed comparisons of the repository. They are not part of the installed package:\n"
     "call this command inside a copy of the repository."
 )
+EXAMPLES = """\
+examples:
+  graphtv bench kernels --quick
+  graphtv bench peers --problems P1 P5 --accuracies 1e-3 1e-6"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command, with its races where the repository is at hand."""
     races = _races()
     if races is None:
-        parser.description = DESCRIPTION
+        parser.description, parser.epilog = DESCRIPTION, EXAMPLES
         parser.add_argument("race", nargs="*", help="a race, and its options")
     else:
         races.arguments(parser)
