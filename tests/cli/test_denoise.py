@@ -241,7 +241,7 @@ def test_weight_auto_is_the_default_and_told(capsys):
 
 
 def test_weight_auto_is_that_of_the_library_for_large_images_too(monkeypatch, capsys):
-    monkeypatch.setattr("graphtv.applications.imaging.mosaic.MOST_PIXELS", 900)
+    monkeypatch.setattr("graphtv.applications.imaging.mosaic.PART_PIXELS", 900)
     image = noisy_image((80, 60, 3), "float64")
     np.save("in.npy", image)
     mask = np.ones((80, 60), dtype=bool)

@@ -201,7 +201,7 @@ def denoise_tv(
                 "weight must not be 'auto' unless the loss is squared and the penalty total"
                 f" variation, got loss={loss!r}, penalty={penalty!r}"
             )
-        weight, solve_options = _suggested(given, spacing, connectivity, solve_options)
+        weight = _suggested(given, spacing, connectivity, solve_options)
     graph = pixel_graph(frame.shape, weight, spacing, connectivity)
     problem = Problem(graph, _make(make_loss, given), penalty)
     del given  # the problem has copies; volumes are large
@@ -236,12 +236,10 @@ def _make(make_loss: Loss, image: Image) -> DataTerm:
         raise TypeError(f"loss must be callable as loss(signal, weights=...): {error}") from error
 
 
-def _suggested(
-    image: Image, spacing: Any, connectivity: Any, options: dict[str, Any]
-) -> tuple[float, dict[str, Any]]:
-    """Return the suggested weight, and options that start from what is known."""
+def _suggested(image: Image, spacing: Any, connectivity: Any, options: dict[str, Any]) -> float:
+    """Return the suggested weight; the search may take half of the time."""
     limit = options.get("time_limit")
-    weight, found = weight_of_image(
+    return weight_of_image(
         image,
         noise_levels(image),
         spacing,
@@ -251,7 +249,6 @@ def _suggested(
         n_threads=options.get("n_threads"),
         stop=options.get("stop"),
     )
-    return weight, options if found is None else {"warm_start": found, **options}
 
 
 def _warn_if_early(result: Any) -> None:

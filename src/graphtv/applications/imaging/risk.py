@@ -18,14 +18,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats
 from graphtv.applications.imaging.image import Image, columns
-from graphtv.applications.imaging.mosaic import sample
+from graphtv.applications.imaging.mosaic import samples
 from graphtv.applications.imaging.pixel_graph import pixel_graph
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
@@ -40,8 +40,15 @@ WEIGHT_PER_NOISE = 0.6
 LARGEST_RATIO = 2.0**30
 """How far from the first guess to look for a weight."""
 
-REFINEMENTS = 2
-"""Parabolas through the three best weights at the end of the search."""
+HALVINGS = 3
+"""How often the first guess is halved before 0 is an answer."""
+
+
+class Part(NamedTuple):
+    """An image, or a signal as an image of one axis, and the graph it lives on."""
+
+    image: Image
+    unit: Graph
 
 
 def weight_of_image(
@@ -52,17 +59,15 @@ def weight_of_image(
     *,
     rule: str = "risk",
     **search: Any,
-) -> tuple[float, Result | None]:
-    """Return the weight for an image, and the result found there unless a sample was enough."""
-    part = sample(image) if rule == "risk" else image
-    unit = pixel_graph(part.shape, 1.0, spacing, connectivity)
-    weight, found = weight_for(part, unit, levels, rule=rule, **search)
-    return weight, found if part is image else None
+) -> float:
+    """Return the weight for an image."""
+    images = samples(image) if rule == "risk" else [image]
+    parts = [Part(each, pixel_graph(each.shape, 1.0, spacing, connectivity)) for each in images]
+    return weight_for(parts, levels, rule=rule, **search)
 
 
 def weight_for(
-    image: Image,
-    unit: Graph,
+    parts: list[Part],
     levels: Floats,
     *,
     rule: str = "risk",
@@ -70,21 +75,18 @@ def weight_for(
     verbose: bool = False,
     n_threads: int | None = None,
     stop: Callable[[], Any] | None = None,
-) -> tuple[float, Result | None]:
-    """Return a factor for the weights of the graph `unit`, and the result found there if any.
-
-    `levels` are the noise levels of the channels.
-    """
+) -> float:
+    """Return a factor for the weights of the graphs; `levels` are the channels' noise levels."""
     sigma = math.sqrt(float(np.mean(levels**2)))
-    degree = 2.0 * float(unit.weights.sum()) / unit.n_vertices
+    weights = sum(float(part.unit.weights.sum()) for part in parts)
+    degree = 2.0 * weights / sum(part.unit.n_vertices for part in parts)
     if sigma == 0.0 or degree == 0.0:
-        return 0.0, None
+        return 0.0
     guess = WEIGHT_PER_NOISE * sigma * 4.0 / degree
     if rule == "noise":
-        return guess, None
-    risk = Risk(image, unit, levels, time_limit, verbose, n_threads, stop)
-    weight = _descend(risk, guess)
-    return weight, risk.best
+        return guess
+    risk = Risk(parts, levels, time_limit, verbose, n_threads, stop)
+    return _descend(risk, guess, risk.of_data())
 
 
 class Risk:
@@ -95,38 +97,55 @@ class Risk:
 
     def __init__(
         self,
-        image: Image,
-        unit: Graph,
+        parts: list[Part],
         levels: Floats,
         time_limit: float,
         verbose: bool,
         n_threads: int | None,
         stop: Callable[[], Any] | None = None,
     ) -> None:
-        self._unit, self._levels, self._n_threads = unit, levels, n_threads
+        self._parts, self._levels, self._n_threads = parts, levels, n_threads
         self._stop = stop
         self._verbose = verbose
         self._end = time.perf_counter() + time_limit
-        self._known = columns(image.known) if image.known is not None else None
-        self._signal = columns(image.signal)
-        self._loss = SquaredLoss(image.signal, image.known)
+        self._losses = [SquaredLoss(part.image.signal, part.image.known) for part in parts]
         self._least = math.inf
-        self.best: Result | None = None
+        self._best: list[Result | None] = [None for _ in parts]
         if verbose:
             print("    weight          risk   degrees of freedom")
 
     def __call__(self, weight: float) -> float:
-        """Return the estimated risk of a weight."""
+        """Return the risk of a weight, and keep its results if it is the least so far."""
+        results: list[Result | None] = []
+        for part, loss, start in zip(self._parts, self._losses, self._best, strict=True):
+            result = self._solve(part.unit, loss, weight, start)
+            if result is None:
+                return math.inf
+            results.append(result)
+        value, freedom = self._value([columns(result.u) for result in results if result])
+        if self._verbose:
+            print(f"{weight:10.4g}  {value:12.5g}   {freedom}")
+        if value < self._least:
+            self._least, self._best = value, results
+        return value
+
+    def of_data(self) -> float:
+        """Return the risk of the data as they are, which is that of the weight 0."""
+        return self._value([columns(part.image.signal) for part in self._parts])[0]
+
+    def _solve(
+        self, unit: Graph, loss: SquaredLoss, weight: float, start: Result | None
+    ) -> Result | None:
+        """Return the exact solution, or None if there was no time for it."""
         left = self._end - time.perf_counter()
         if left <= 0.0:
-            return math.inf
-        unit = self._unit
+            return None
         graph = Graph._from_simple(unit.n_vertices, unit.edges, weight * unit.weights, unit._grid)
         result = solve(
-            Problem(graph, self._loss),
+            Problem(graph, loss),
             tol=0.0,
             time_limit=None if left == math.inf else left,
-            warm_start=self.best,
+            warm_start=start,
             n_threads=self._n_threads,
             stop=self._stop,
         )
@@ -134,29 +153,24 @@ class Risk:
             if self._stop is None or not self._stop():
                 raise KeyboardInterrupt
             self._end = -math.inf
-            return math.inf
-        if result.status == "time_limit":
-            return math.inf
-        value, freedom = self._value(columns(result.u))
-        if self._verbose:
-            print(f"{weight:10.4g}  {value:12.5g}   {freedom}")
-        if value < self._least:
-            self._least, self.best = value, result
-        return value
+        return None if result.status in ("interrupted", "time_limit") else result
 
-    def _value(self, u: Floats) -> tuple[float, int]:
+    def _value(self, solutions: list[Floats]) -> tuple[float, int]:
         """Return the estimated mean squared error, and the degrees of freedom of all channels."""
         total, count, freedom = 0.0, 0, 0
-        for channel, variance in enumerate(self._levels**2):
-            known = None if self._known is None else self._known[:, channel]
-            residual = u[:, channel] - self._signal[:, channel]
-            if known is not None:
-                residual = residual[known]
-            pieces = n_pieces(self._unit, u[:, channel], known)
-            misfit = float(np.square(residual).sum())
-            total += misfit + float(variance) * (2 * pieces - residual.size)
-            count += residual.size
-            freedom += pieces
+        for part, u in zip(self._parts, solutions, strict=True):
+            signal = columns(part.image.signal)
+            all_known = None if part.image.known is None else columns(part.image.known)
+            for channel, variance in enumerate(self._levels**2):
+                known = None if all_known is None else all_known[:, channel]
+                residual = u[:, channel] - signal[:, channel]
+                if known is not None:
+                    residual = residual[known]
+                pieces = n_pieces(part.unit, u[:, channel], known)
+                misfit = float(np.square(residual).sum())
+                total += misfit + float(variance) * (2 * pieces - residual.size)
+                count += residual.size
+                freedom += pieces
         return total / count, freedom
 
 
@@ -168,10 +182,11 @@ def n_pieces(graph: Graph, u: Floats, known: NDArray[np.bool_] | None) -> int:
     return count if known is None else len(np.unique(labels[known]))
 
 
-def _descend(function: Callable[[float], float], start: float) -> float:
+def _descend(function: Callable[[float], float], start: float, at_zero: float) -> float:
     """Return a minimiser of a function of a positive number that has, by and large, one valley.
 
-    Doubling or halving brackets the minimum, parabolas in the logarithm refine it.
+    Doubling or halving brackets the minimum, a parabola in the logarithm finds it. Where halving
+    leads on and on, and the value at 0 is lower still, the minimiser is 0.
     """
     values = {0.0: function(start)}
     step = 1.0 if _at(values, function, start, 1.0) < values[0.0] else -1.0
@@ -180,11 +195,11 @@ def _descend(function: Callable[[float], float], start: float) -> float:
         best += step
         if abs(best) >= math.log2(LARGEST_RATIO):
             break
-    for _ in range(REFINEMENTS):
-        x = _vertex(values)
-        if x is not None:
-            _at(values, function, start, x)
-    return float(start * 2.0 ** min(values, key=lambda x: values[x]))
+        if best <= -HALVINGS and at_zero <= values[best]:
+            return 0.0
+    vertex = _vertex(values)
+    least = min(values, key=lambda x: values[x])
+    return float(start * 2.0 ** (least if vertex is None else vertex))
 
 
 def _at(
