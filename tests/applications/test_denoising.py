@@ -261,7 +261,7 @@ def test_auto_is_the_suggested_weight():
     denoised, result = denoise_tv(noisy, "auto", tol=0, return_result=True)
     np.testing.assert_allclose(denoised, denoise_tv(noisy, weight, tol=0), atol=1e-6)
     assert result.status == "optimal"
-    both = denoise_tv(np.stack([noisy, noisy]), "auto", channel_axis=0, spacing=2.0)
+    both = denoise_tv(np.stack([noisy, noisy]), "auto", channel_axis=0, spacing=2.0, tol=0)
     np.testing.assert_allclose(both[1], denoised, atol=1e-6)
     flat = np.zeros((8, 8))
     np.testing.assert_array_equal(denoise_tv(flat, "auto"), flat)
