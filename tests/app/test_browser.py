@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from graphtv.app.limits import Limits
-from page import decoded, encoded, halves, serving
+from page_support import decoded, encoded, halves, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
 expect = playwright.expect

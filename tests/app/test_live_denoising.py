@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from page import asynchronous, decoded, encoded, halves, one_tab
+from page_support import asynchronous, decoded, encoded, halves, one_tab
 
 
 @asynchronous

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from graphtv.app.limits import MOST_CLASSES
-from page import TRUTH, asynchronous, decoded, encoded, halves, one_tab, paint_halves
+from page_support import TRUTH, asynchronous, decoded, encoded, halves, one_tab, paint_halves
 
 
 @asynchronous

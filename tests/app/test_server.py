@@ -3,7 +3,7 @@
 import pytest
 from yarl import URL
 
-from page import asynchronous, serving
+from page_support import asynchronous, serving
 
 
 @asynchronous

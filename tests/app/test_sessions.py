@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 
 from graphtv.app.limits import Limits
-from page import (
+from page_support import (
     TRUTH,
     asynchronous,
     encoded,

@@ -6,7 +6,7 @@ import pytest
 from graphtv.app import denoiser, segmenter
 from graphtv.app.photo import Photo
 from graphtv.app.shift import Shift
-from page import halves
+from page_support import halves
 
 
 def never():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from page import (
+from page_support import (
     SMALL,
     asynchronous,
     decoded,
