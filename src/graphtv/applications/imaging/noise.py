@@ -164,7 +164,7 @@ def suggest_weight(
     >>> from graphtv import gallery
     >>> noisy, _ = gallery.piecewise_constant_image((64, 64), noise=0.1)
     >>> round(suggest_weight(noisy, sigma=0.1), 2)
-    0.07
+    0.08
     """
     chosen = as_choice(rule, "rule", RULES)
     is_verbose = as_flag(verbose, "verbose")
