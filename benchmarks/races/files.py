@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphtv.io.atomic import replaced
+from graphtv._atomic import replaced
 
 
 def write(path: Path, content: str | bytes) -> None:

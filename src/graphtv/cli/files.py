@@ -50,7 +50,7 @@ def check_output(path: str, *, force: bool, suffixes: Collection[str] = ()) -> N
 
 def write_bytes(path: str, content: bytes) -> None:
     """Write a file as a whole or not at all; standard output as it comes."""
-    from graphtv.io.atomic import replaced
+    from graphtv._atomic import replaced
 
     if path == STANDARD:
         sys.stdout.flush()

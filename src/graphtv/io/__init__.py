@@ -1,4 +1,4 @@
-"""Files: networks in DIMACS format. What is asked for is imported then; `atomic` needs nothing."""
+"""Files: networks in DIMACS format."""
 
 from typing import TYPE_CHECKING
 

@@ -30,9 +30,9 @@ from typing import IO, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv._atomic import replaced
 from graphtv._validate import INDEX_LIMIT, brief
 from graphtv.applications.cuts.flow_network import FlowNetwork, has_finite_sum
-from graphtv.io.atomic import replaced
 
 __all__ = ["DimacsError", "read_dimacs", "write_dimacs"]
 

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphtv.io.atomic import replaced
+from graphtv._atomic import replaced
 from graphtv.plot import COLOURS, GREY, INK
 
 if TYPE_CHECKING:

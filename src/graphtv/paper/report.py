@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO
 
-from graphtv.io.atomic import replaced
+from graphtv._atomic import replaced
 from graphtv.paper.experiment import Claim, Column, Entry, Picture, Row, Table
 
 NOTHING = "·"

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from graphtv.io.atomic import replaced
+from graphtv._atomic import replaced
 from graphtv.paper.experiment import Experiment, Outcome
 
 FOLDER = "cells"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphtv.io.atomic import replaced
+from graphtv._atomic import replaced
 from graphtv.result import Record
 from graphtv.scale.storage import Folder, Handle
 from graphtv.scale.tile import Unknown

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graphtv import _core
-from graphtv.io.atomic import replaced
+from graphtv._atomic import replaced
 from graphtv.scale import array_file
 from graphtv.scale.tile import Tile
 from graphtv.scale.tiling import Index
