@@ -17,8 +17,8 @@ from graphtv._validate import Floats, Rounded, as_floats
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.terms import DataTerm, Penalty, TotalVariation
 from graphtv.terms._arrays import rows_of, to_core
-from graphtv.terms.base import Traits
-from graphtv.terms.custom import core_term_of, on_grid, traits_of
+from graphtv.terms.base import Traits, traits_of
+from graphtv.terms.custom import core_term_of, on_grid
 from graphtv.terms.penalty import core_penalty_of
 
 __all__ = ["Problem", "relative_gap"]

@@ -12,8 +12,8 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.partition import ForestPartition
 from graphtv.problem import Problem, width
-from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
+from graphtv.terms.base import as_quadratic
 
 LEAST_WEIGHT = 1e-3
 """Vertices without data count as this part of the heaviest one, where descent is only a start."""
@@ -42,10 +42,10 @@ class Descent:
     ) -> None:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._n, self._m = problem.graph.n_vertices, problem.graph.n_edges
-        data = problem.data
-        assert isinstance(data, SquaredLoss)
+        data = as_quadratic(problem.data)
+        assert data is not None
         # Whether the objectives of the descents are the problem's.
-        self._knows_values = width(problem) == 0.0 and data._is_complete
+        self._knows_values = width(problem) == 0.0 and data.is_complete
         self._channels, self._scales = self._make_channels()
         if start is not None:
             self._start_from(start)
@@ -240,13 +240,13 @@ def _scaled_channels(problem: Problem) -> Iterator[_Channel]:
     With one weight c for all vertices the objective is c times that of the weights ω/c and δ/c,
     which the faster solvers of plain chains take.
     """
-    graph, data = problem.graph, problem.data
-    assert isinstance(data, SquaredLoss)
+    graph, data = problem.graph, as_quadratic(problem.data)
+    assert data is not None
     shape = (problem.term.n_channels, graph.n_vertices)
     signals = to_core(data.signal).reshape(shape)
     weights = data.weights.reshape(shape[::-1]).T  # no copy of what may be one number
     least = LEAST_WEIGHT * max(float(weights.max(initial=0.0)), np.finfo(float).tiny)
-    is_complete = data._is_complete
+    is_complete = data.is_complete
     for index, (signal, c) in enumerate(zip(signals, weights, strict=True)):
         is_even = c.size == 0 or c.strides == (0,) or bool((c == c[0]).all())
         scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0

@@ -9,7 +9,7 @@ from graphtv import _core
 from graphtv._validate import as_choice
 from graphtv.problem import Problem
 from graphtv.solver.options import PDHG
-from graphtv.terms import LinearBox, SquaredLoss
+from graphtv.terms.base import Box, as_box, as_quadratic
 
 METHODS = ("auto", "pdhg", "descent", "exact")
 
@@ -73,7 +73,7 @@ class Facts:
         """Collect the facts; raise if there is no such method."""
         asked = "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS)
         data, graph = problem.data, problem.graph
-        is_squared, is_box = isinstance(data, SquaredLoss), isinstance(data, LinearBox)
+        squares, box = as_quadratic(data), as_box(data)
         is_tree = graph.n_edges < graph.n_vertices
         return cls(
             data=type(data).__name__,
@@ -81,31 +81,25 @@ class Facts:
             n_vertices=graph.n_vertices,
             n_edges=graph.n_edges,
             n_entries=problem.term.n_vertices * problem.term.n_channels,
-            is_squared=is_squared,
-            is_complete=isinstance(data, SquaredLoss) and data._is_complete,
-            is_box=is_box,
-            has_even_box=isinstance(data, LinearBox) and _has_even_bounds(data),
+            is_squared=squares is not None,
+            is_complete=squares is not None and squares.is_complete,
+            is_box=box is not None,
+            has_even_box=box is not None and _has_even_bounds(box),
             is_smooth=isinstance(problem.term, _core.SmoothTerm),
             is_separable=isinstance(problem.term, _core.SeparableTerm),
             is_vertexwise=problem.traits.is_separable,
             is_tv=problem.delta == 0.0,
             is_edgewise=problem.delta is not None,
-            has_one_weight=is_tree and (is_box or _has_one_weight(data)),
+            has_one_weight=is_tree
+            and (box is not None or (squares is not None and squares.common_weight is not None)),
             method=asked,
             preconditioner=preconditioner if isinstance(preconditioner, str) else "custom",
             tolerance=tolerance,
         )
 
 
-def _has_even_bounds(data: LinearBox) -> bool:
+def _has_even_bounds(data: Box) -> bool:
     return all(
         bound.size == 0 or bool((bound == bound.flat[0]).all())
         for bound in (data.lower, data.upper)
     )
-
-
-def _has_one_weight(data: Any) -> bool:
-    if not isinstance(data, SquaredLoss) or data.signal.size == 0:
-        return False
-    first = data.weights.flat[0]
-    return bool(first > 0.0 and (data.weights == first).all())

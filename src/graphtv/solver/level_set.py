@@ -12,8 +12,9 @@ import numpy as np
 
 from graphtv._validate import Floats
 from graphtv.problem import Problem
-from graphtv.terms import LinearBox, SquaredLoss
+from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
+from graphtv.terms.base import as_box
 
 
 class LevelSet:
@@ -26,8 +27,8 @@ class LevelSet:
     """
 
     def __init__(self, problem: Problem) -> None:
-        data = problem.data
-        assert isinstance(data, LinearBox)
+        data = as_box(problem.data)
+        assert data is not None
         self.inner = Problem(problem.graph, SquaredLoss(-data.cost))
         self._lower, self._upper = to_core(data.lower), to_core(data.upper)
 

@@ -13,7 +13,6 @@ from graphtv.problem import Problem, width
 from graphtv.solver.options import PDHG
 from graphtv.solver.stage import rounded
 from graphtv.solver.tuning import TUNING
-from graphtv.terms import SquaredLoss
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
 
@@ -125,7 +124,7 @@ def _first_weight(problem: Problem, gamma: float) -> float:
 
     The squared loss has the same curvature everywhere, which says more than its range.
     """
-    return 1.0 if isinstance(problem.data, SquaredLoss) and gamma > 0.0 else 0.0
+    return 1.0 if problem.traits.is_quadratic and gamma > 0.0 else 0.0
 
 
 def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:

@@ -6,8 +6,8 @@ from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem, width
 from graphtv.solver.stage import rounded
 from graphtv.solver.trivial import Trivial
-from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
+from graphtv.terms.base import as_quadratic
 from graphtv.tv.exact import solve_forest
 
 
@@ -34,8 +34,8 @@ class TreeDirect:
     def advance(self, at_most: int) -> None:
         """Solve the problem."""
         problem = self._problem
-        graph, data = problem.graph, problem.data
-        assert isinstance(data, SquaredLoss)
+        graph, data = problem.graph, as_quadratic(problem.data)
+        assert data is not None
         # With one weight c for all vertices the solution is that for the weights ω/c and δ/c.
         c = float(data.weights.flat[0])
         weights = graph.weights if c == 1.0 else graph.weights / c

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class Traits:
         Whether the term has a `signal`, and G depends on u - f alone.
     is_smooth : bool
         Whether G is differentiable inside its domain.
+    is_simplex : bool
+        Whether every vertex has a point of the unit simplex.
     is_curved_in_domain_only : bool
         Whether `strong_convexity` is that of G inside its domain alone.
     """
@@ -49,7 +51,27 @@ class Traits:
     is_linear: bool = False
     is_location: bool = False
     is_smooth: bool = False
+    is_simplex: bool = False
     is_curved_in_domain_only: bool = False
+
+
+class Box(Protocol):
+    """A linear cost on a box."""
+
+    @property
+    def cost(self) -> Floats:
+        """The cost by entry."""
+        ...
+
+    @property
+    def lower(self) -> Floats:
+        """The lower bounds by entry."""
+        ...
+
+    @property
+    def upper(self) -> Floats:
+        """The upper bounds by entry."""
+        ...
 
 
 class CoreTerm:
@@ -193,9 +215,15 @@ class WeightedLoss(CoreTerm):
         return (self.observed,)
 
     @property
-    def _is_complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether there is data everywhere, without a look at every entry of what is one number."""
         return bool((self._given_weights > 0.0).all())
+
+    @property
+    def common_weight(self) -> float | None:
+        """The positive weight that all entries have, or None."""
+        first = self._given_weights.flat[0] if self._data.size else 0.0
+        return float(first) if first > 0.0 and (self._given_weights == first).all() else None
 
     def derivative(self, u: Any) -> Floats:
         """Return G'(u) by entry; where G has a kink, the subgradient nearest to 0."""
@@ -262,3 +290,25 @@ class LocationLoss(WeightedLoss):
     def _dispersion(self, variance: float) -> float:
         """Return the factor between the loss and minus the log-likelihood."""
         return variance
+
+
+def traits_of(data: object) -> Traits:
+    """Return what methods ask about a term; a user's term has the most general traits."""
+    if isinstance(data, CoreTerm):
+        return data.traits
+    return Traits(is_separable=bool(getattr(data, "is_separable", True)))
+
+
+def as_quadratic(data: object) -> LocationLoss | None:
+    """Return a quadratic term with its signal and weights; None for other terms."""
+    return cast(LocationLoss, data) if traits_of(data).is_quadratic else None
+
+
+def as_location(data: object) -> LocationLoss | None:
+    """Return a loss of u - f with its signal and weights; None for other terms."""
+    return cast(LocationLoss, data) if traits_of(data).is_location else None
+
+
+def as_box(data: object) -> Box | None:
+    """Return a linear term with its cost and bounds; None for other terms."""
+    return cast(Box, data) if traits_of(data).is_linear else None

@@ -10,7 +10,7 @@ from graphtv import _core
 from graphtv._validate import Floats, as_count, as_floats, as_real
 from graphtv.graph.graph import Graph
 from graphtv.terms._arrays import GridShape, as_objective, from_core, spread, to_core
-from graphtv.terms.base import CoreTerm, Traits
+from graphtv.terms.base import CoreTerm, traits_of
 
 __all__ = ["DataTerm"]
 
@@ -110,13 +110,6 @@ class _Adapter:
     def minimizer(self, vertices: Floats, channel: int, slope: float) -> float:
         m = self._data.minimizer(vertices, channel, slope)  # type: ignore[attr-defined]
         return as_real(m, "data.minimizer(vertices, channel, slope)")
-
-
-def traits_of(data: DataTerm) -> Traits:
-    """Return what methods ask about a term; a user's term has the most general traits."""
-    if isinstance(data, CoreTerm):
-        return data.traits
-    return Traits(is_separable=bool(getattr(data, "is_separable", True)))
 
 
 def shape_of(data: DataTerm, n_vertices: int) -> tuple[int, ...]:

@@ -324,6 +324,8 @@ class EntropicSimplex(CoreTerm):
         The factor ε > 0 of the entropy.
     """
 
+    traits = Traits(is_simplex=True)
+
     def __init__(self, cost: Any, epsilon: float = 1.0) -> None:
         self._cost = as_data(cost, "cost")
         if self._cost.ndim != 2:
