@@ -2,8 +2,8 @@
 
 Nanoseconds per vertex on one thread for one proximal step (gather, solve, scatter), best of several
 turns, for low, medium and high weights; hard trees also have their ratio to the median of the
-spanning trees of the same run. `build` is the time to lay out the forest, once. There is no peer:
-none on offer solves trees.
+spanning trees of the same run. `build` is the time to lay out the forest, once. No peer runs yet:
+treelas (https://github.com/EQt/treelas) solves trees, but has to be built from source.
 """
 
 from __future__ import annotations
