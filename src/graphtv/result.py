@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, overload
 
 import numpy as np
@@ -140,7 +140,7 @@ class Result(Certified):
         rule at the limit of rounding).
     tolerance : float
         The relative gap that was asked for; 0 for the exact answer.
-    stages : tuple of Stage
+    stages : list of Stage
         What ran, in order: method, preconditioner, iterations, seconds and relative gap of each.
     method, preconditioner, reason : str
         The method and preconditioner that were chosen, and why.
@@ -169,7 +169,7 @@ class Result(Certified):
     solve_time: float
     history: History
     error_bound: float | None
-    stages: tuple[Stage, ...] = ()
+    stages: list[Stage] = field(default_factory=list)
 
     def __repr__(self) -> str:
         bound = (

@@ -228,4 +228,4 @@ def test_a_tree_without_iterations_has_a_certificate(graph):
     result = solve(problem, max_iterations=0)
     assert result.status == "iteration_limit"
     assert_certified(problem, result)
-    assert result.stages == ()
+    assert result.stages == []

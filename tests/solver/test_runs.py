@@ -263,6 +263,20 @@ class TestTelling:
         assert len(text.splitlines()) <= 10
         assert "asked for" in text
 
+    @pytest.mark.parametrize("method", [*METHODS, "auto"])
+    def test_stages_tell_what_ran(self, method):
+        result = solve(noisy_image(), method=method, tol=1e-7)
+        assert sum(stage.iterations for stage in result.stages) == result.iterations
+        assert 0.0 < sum(stage.seconds for stage in result.stages) <= result.solve_time
+        assert result.stages[-1].relative_gap == result.relative_gap
+        first = result.stages[0]
+        assert first.method == ("pdhg" if method == "pdhg" else "descent")
+        assert first.preconditioner == ("none" if method in ("exact", "auto") else "chains")
+        text = repr(result)
+        for stage in result.stages:
+            assert str(stage) in text
+        assert ("max-flow:" in text) == (result.stages[-1].method == "flows")
+
 
 class TestLimits:
     @pytest.mark.parametrize("method", METHODS)

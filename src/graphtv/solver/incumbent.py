@@ -247,9 +247,10 @@ class Incumbent:
         """Forget about earlier stages."""
         self._lead = None
 
-    def fall_back(self) -> None:
+    def fall_back(self) -> Certificate:
         """Make the best that is known without the last iterate the best certificate."""
         self.best = self._best_known(self.best)
+        return self.best
 
     def _best_known(self, best: Certificate | None) -> Certificate:
         if self._held is not None and (best is None or self._held.gap < best.gap):

@@ -166,7 +166,7 @@ def solve(
         setup_time=setup_time,
         solve_time=time.perf_counter() - start - setup_time,
         history=History(run.progress.records),
-        stages=tuple(run.progress.stages),
+        stages=run.progress.stages,
         error_bound=_error_bound(problem, certificate),
     )
     log.footer(result, result.stages)

@@ -48,6 +48,7 @@ class Run:
         self._log, self._callback = log, callback
         self._next_look = 1
         self._has_failed = False  # max-flow, since the last report
+        self._count = stages.count
         self.progress = Progress(strategy.tuning.progress)
         self._begin_stage()
 
@@ -66,7 +67,7 @@ class Run:
 
     def _decide(self) -> Decision:
         """Ask the strategy what comes next."""
-        count, stage, watch = self._stages.count, self._stages.current, self._watch
+        count, stage, watch = self._count, self._stages.current, self._watch
         is_over = watch.expired  # asks, and may find that somebody interrupts
         now = Moment(
             count.iterations,
@@ -89,26 +90,27 @@ class Run:
         """Let another stage take over, unless there is no time for it."""
         before = self._stages.current
         if before.is_exhausted:
-            self.progress.fail(self._stages.count)
+            self.progress.fail(self._count)
             self._has_failed = True
         self._stages.switch(decision, self._incumbent)
+        self._count = self._stages.count
         if self._stages.current is not before:
             self._begin_stage()
 
     def _begin_stage(self) -> None:
         stage, name = self._stages.current, self._stages.preconditioner_name
-        self.progress.begin(stage.method, name, stage.kernel, self._stages.count)
+        self.progress.begin(stage.method, name, stage.kernel, self._count)
 
     def _plan_look(self) -> None:
         """Plan the next evaluation, right after one."""
-        if self.progress.is_fresh(self._stages.count.iterations):
+        if self.progress.is_fresh(self._count.iterations):
             self.progress.goes_on(self._strategy.is_cheap(self.progress))
             self._next_look = self._strategy.next_look(self.progress)
 
     def _step(self) -> None:
         """Iterate until something has to be decided."""
         stage, strategy, limit = self._stages.current, self._strategy, self._strategy.max_iterations
-        before = self._stages.count.iterations - stage.iterations
+        before = self._count.iterations - stage.iterations
         last = self.progress.last_progress.iteration + strategy.patience(self.progress) + 1
         last = min(last, self._next_look, limit)
         is_over = False
@@ -118,20 +120,20 @@ class Run:
             self._reserve.saw_iteration(time.perf_counter() - start)
             is_over = before + stage.iterations >= last or stage.is_final or stage.is_exhausted
             is_over = is_over or self._watch.expired
+        self._count = self._stages.count
 
     def _is_due(self) -> bool:
         """Whether to evaluate the gap."""
-        stage, iteration = self._stages.current, self._stages.count.iterations
+        stage, limit = self._stages.current, self._strategy.max_iterations
         if stage.is_exhausted:
             return False  # its point is that of the stage before
-        limit = self._strategy.max_iterations
-        return stage.is_final or iteration >= min(self._next_look, limit)
+        return stage.is_final or self._count.iterations >= min(self._next_look, limit)
 
     def _look(self, is_last: bool = False) -> None:
         """Evaluate, keep what is better, and report."""
         stage, progress = self._stages.current, self.progress
         is_last = is_last or self._strategy.is_over(progress, stage.is_final)
-        is_news = not progress.is_fresh(self._stages.count.iterations)
+        is_news = not progress.is_fresh(self._count.iterations)
         record = self._certify_last() if is_last else self._evaluate()
         if record is not None and is_news:
             self._report(record)
@@ -140,13 +142,13 @@ class Run:
         """Certify the last iterate: what is returned need not be evaluated before."""
         tolerance = self._strategy.tolerance
         found = self._incumbent.certify(self._stages.current, tolerance, is_last=True)
-        record = self.progress.record(self._stages.count, found.primal, found.dual)
+        record = self.progress.record(self._count, found.primal, found.dual)
         return self._offer(found, record, is_last=True)
 
     def _evaluate(self) -> Record | None:
         """Evaluate the gap, and certify or polish where that may pay; None if the watch expires."""
         strategy, incumbent, progress = self._strategy, self._incumbent, self.progress
-        stage, count = self._stages.current, self._stages.count
+        stage, count = self._stages.current, self._count
         try:
             primal, dual = incumbent.evaluate(stage)
         except _core.Expired:
@@ -218,19 +220,16 @@ class Run:
 
     def _conclude(self, status: Status) -> tuple[Status, Certificate]:
         """Certify the last iterate, or fall back where there is no time for it."""
-        stages, incumbent = self._stages, self._incumbent
-        is_certified = status == "optimal" or self._strategy.is_over(
-            self.progress, stages.current.is_final
-        )
-        if not is_certified and self._reserve.fits(status):
-            self._look(is_last=True)
+        incumbent, is_final = self._incumbent, self._stages.current.is_final
+        if status != "optimal" and not self._strategy.is_over(self.progress, is_final):
+            if self._reserve.fits(status):
+                self._look(is_last=True)
+            else:
+                best = incumbent.fall_back()
+                if not self.progress.looks:
+                    self.progress.record(self._count, best.primal, best.dual)
             if incumbent.relative_gap <= self._strategy.tolerance:
                 status = "optimal"
-        elif not is_certified:
-            incumbent.fall_back()
-        best = incumbent.best
-        assert best is not None
-        if not is_certified and not self.progress.looks:
-            self.progress.record(stages.count, best.primal, best.dual)
-        self.progress.end(stages.count, best.relative_gap)
-        return status, best
+        assert incumbent.best is not None
+        self.progress.end(self._count, incumbent.relative_gap)
+        return status, incumbent.best

@@ -63,18 +63,10 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
     method, reason = facts.method, "asked for"
     if method == "auto":
         method, reason = _choose_method(facts, tuning)
-    obstacle = {"descent": no_descent, "exact": no_flows}.get(method, lambda _: None)(facts)
-    if obstacle:
-        raise ValueError(f"method must not be {method!r}: {obstacle}")
-    if method != "pdhg" and facts.preconditioner in ("none", "diagonal"):
-        raise ValueError(
-            f"preconditioner must be made of forests for method {facts.method!r},"
-            f" got {facts.preconditioner!r}"
-        )
-    stage, preconditioner = "pdhg", facts.preconditioner
-    if method != "pdhg" and (facts.is_squared or facts.is_box):
-        stage = "edges" if _begins_with_edges(facts) else "forests"
-    elif preconditioner == "auto" and not facts.is_tv:
+    _check_method(facts, method)
+    stage = _first_stage(facts, method)
+    preconditioner = facts.preconditioner
+    if stage == "pdhg" and preconditioner == "auto" and not facts.is_tv:
         # Both sides are curved: steps over edges converge as fast, and cost far less than Huber's
         # penalty on forests.
         preconditioner = "diagonal" if facts.is_vertexwise else "none"
@@ -89,6 +81,18 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         is_level_set=method == "exact" and facts.is_box,
         can_polish=facts.is_separable and facts.is_tv and facts.n_edges > 0,
     )
+
+
+def _check_method(facts: Facts, method: str) -> None:
+    """Raise if the method does not apply to the problem, or to the preconditioner."""
+    obstacle = {"descent": no_descent, "exact": no_flows}.get(method, lambda _: None)(facts)
+    if obstacle:
+        raise ValueError(f"method must not be {method!r}: {obstacle}")
+    if method != "pdhg" and facts.preconditioner in ("none", "diagonal"):
+        raise ValueError(
+            f"preconditioner must be made of forests for method {facts.method!r},"
+            f" got {facts.preconditioner!r}"
+        )
 
 
 def _check_preconditioner(facts: Facts, name: str) -> None:
@@ -115,14 +119,12 @@ def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
     return "pdhg", not_descent
 
 
-def _begins_with_edges(facts: Facts) -> bool:
-    """Whether to try without a decomposition first; a tree is a forest already."""
-    return (
-        facts.preconditioner == "auto"
-        and facts.method != "descent"
-        and not facts.is_tree
-        and facts.is_tv
-    )
+def _first_stage(facts: Facts, method: str) -> str:
+    """Return the first stage: edges where a decomposition may not pay; a tree is a forest."""
+    if method == "pdhg" or not (facts.is_squared or facts.is_box):
+        return "pdhg"
+    is_free = facts.preconditioner == "auto" and facts.method != "descent"
+    return "edges" if is_free and facts.is_tv and not facts.is_tree else "forests"
 
 
 def no_descent(facts: Facts) -> str | None:

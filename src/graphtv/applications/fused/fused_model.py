@@ -252,7 +252,7 @@ def _certified(
         status=status,
         tolerance=tolerance,
         reason=f"{runs[0].reason}; sparsity by {how}",
-        stages=tuple(stage for run in runs for stage in run.stages),
+        stages=[stage for run in runs for stage in run.stages],
         iterations=sum(run.iterations for run in runs),
         sweeps=sum(run.sweeps for run in runs),
         setup_time=sum(run.setup_time for run in runs),
