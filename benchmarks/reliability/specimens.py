@@ -33,6 +33,12 @@ MADE_BY_THE_LIBRARY = {
 }  # fmt: skip
 """Classes whose objects are handed out, never made by users; their methods are called."""
 
+PROTOCOLS = {"DataTerm", "Penalty", "DimacsError"}
+"""Classes whose methods users write, or have no reason to call."""
+
+INTERNAL_METHODS = {"core_on", "core_penalty", "with_zero", "with_sparsity", "deviance"}
+"""What terms and penalties tell the rest of the library."""
+
 
 class Call(NamedTuple):
     """A callable and right arguments for it."""
@@ -103,18 +109,20 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "ForestPartition.draw": lambda: {"ax": None, "positions": np.random.rand(N, 2)},  # noqa: NPY002
     "FusedLasso": lambda: {
-        "lam": 0.5, "graph": None, "n_neighbors": 3, "bandwidth": 1.0, "sparsity": 0.0,
-        "loss": "huber", "delta": 1.0, "n_lambdas": 5, "cv": 2, "noise_variance": 1.0,
-        "random_state": 0, "tol": 1e-6, "solve_options": {"n_threads": 1}, "verbose": False,
+        "lam": 0.5, "graph": None, "n_neighbors": 3, "bandwidth": 1.0, "standardize": False,
+        "sparsity": 0.0, "loss": "huber", "delta": 1.0, "n_lambdas": 5, "cv": 2,
+        "noise_variance": 1.0, "random_state": 0, "tol": 1e-6, "solve_options": {"n_threads": 1},
+        "verbose": False,
     },
     "FusedLasso.fit": lambda: {"X": POINTS, "y": np.arange(8.0), "sample_weight": np.ones(8)},
     "FusedLasso.predict": lambda: {"X": POINTS},
     "FusedLassoPath.best": lambda: {"criterion": "bic"},
     "FusedLassoPath.best_index": lambda: {"criterion": "bic"},
     "FusedLassoPath.best_lambda": lambda: {"criterion": "bic"},
+    "FusedLassoPath.end_of_path": lambda: {"criterion": "bic"},
     "TVClassifier": lambda: {
         "affinity": "knn", "n_neighbors": 3, "bandwidth": 0.3, "smoothing": 0.3, "epsilon": 0.01,
-        "label_cost": 1.0, "tol": 1e-3, "max_iter": 1000, "verbose": False,
+        "label_cost": 1.0, "symmetrize": "mean", "tol": 1e-3, "max_iter": 1000, "verbose": False,
         "solve_options": {"n_threads": 1},
     },
     "TVClassifier.fit": lambda: {"X": POINTS, "y": LABELS},
@@ -124,7 +132,7 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "Graph": lambda: {"n_vertices": N, "edges": EDGES, "weights": WEIGHTS},
     "Graph.from_igraph": lambda: {"G": graph().to_igraph(), "weight": "weight"},
     "Graph.from_networkx": lambda: {"G": graph().to_networkx(), "weight": "weight"},
-    "Graph.from_sparse": lambda: {"matrix": graph().to_sparse()},
+    "Graph.from_sparse": lambda: {"matrix": graph().to_sparse(), "symmetrize": None},
     "Graph.gradient": dict,
     "Graph.to_igraph": dict,
     "Graph.to_networkx": dict,
@@ -218,6 +226,17 @@ for _name in (*TERMS, "EntropicSimplex"):
         f"{_name}.conjugate": lambda x=_point: {"s": -0.1 * x},  # type: ignore[misc]
         f"{_name}.prox": lambda x=_point: {"v": x, "step": np.full(N, 0.5)},  # type: ignore[misc]
     }
+    if _name.endswith("Loss"):
+        SPECIMENS |= {
+            f"{_name}.derivative": lambda x=_point: {"u": x},  # type: ignore[misc]
+            f"{_name}.with_weights": lambda: {"weights": np.full(N, 0.5)},
+        }
+for _name in ("TotalVariation", "HuberTV"):
+    SPECIMENS |= {
+        f"{_name}.value": lambda: {"x": np.full(M, 0.5)},
+        f"{_name}.conjugate": lambda: {"p": np.full(M, 0.5)},
+        f"{_name}.prox_conjugate": lambda: {"v": np.full(M, 0.5), "step": np.full(M, 0.5)},
+    }
 
 
 def _owner(name: str) -> Any:
@@ -261,7 +280,8 @@ def public_names() -> Iterator[tuple[str, Any]]:
 
 def is_made_by_the_library(name: str) -> bool:
     """Whether users have no reason to call this."""
-    return name in MADE_BY_THE_LIBRARY or name.partition(".")[0] in ("DataTerm", "DimacsError")
+    head, _, method = name.partition(".")
+    return name in MADE_BY_THE_LIBRARY or head in PROTOCOLS or method in INTERNAL_METHODS
 
 
 def targets() -> list[tuple[str, str]]:

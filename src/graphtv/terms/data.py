@@ -229,7 +229,8 @@ class PoissonLoss(WeightedLoss):
     def _derivative(self, u: Floats) -> Floats:
         # At the end of the domain every slope up to c is a subgradient, 0 among them.
         inside = u > 0.0
-        slope = self.weights * (1.0 - self._data / np.where(inside, u, 1.0))
+        with np.errstate(over="ignore"):  # an infinite slope is the right answer
+            slope = self.weights * (1.0 - self._data / np.where(inside, u, 1.0))
         return np.where(inside, slope, 0.0)
 
     def with_sparsity(self, sparsity: Floats) -> Self:

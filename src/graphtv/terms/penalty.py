@@ -79,9 +79,10 @@ class _EdgewisePenalty:
         """Return F(x)."""
         size = np.abs(as_floats(x, "x"))
         far = size - 0.5 * self.delta
-        if self.delta > 0.0:
-            far = np.where(size < self.delta, 0.5 * size * (size / self.delta), far)
-        return float(far.sum())
+        with np.errstate(over="ignore"):  # an infinite value is the right answer
+            if self.delta > 0.0:
+                far = np.where(size < self.delta, 0.5 * size * (size / self.delta), far)
+            return float(far.sum())
 
     def conjugate(self, p: Any) -> float:
         """Return F*(p), infinite unless every |p| ≤ 1."""
@@ -92,7 +93,13 @@ class _EdgewisePenalty:
 
     def prox_conjugate(self, v: Any, step: Any) -> Floats:
         """Return the minimiser of F*(p) + Σ_e ‖p_e - v_e‖²/(2 step_e)."""
-        return np.clip(as_floats(v, "v") / (1.0 + self.delta * as_floats(step, "step")), -1.0, 1.0)
+        given, steps = as_floats(v, "v"), as_floats(step, "step")
+        if steps.shape not in ((), given.shape):
+            raise ValueError(
+                f"step must be a number or have the shape {given.shape} of v, got {steps.shape}"
+            )
+        with np.errstate(over="ignore"):  # a division by infinity is 0
+            return np.clip(given / (1.0 + self.delta * steps), -1.0, 1.0)
 
     def core_penalty(self) -> _core.Penalty:
         """Return the core's penalty."""

@@ -369,7 +369,8 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_lam(self) -> None:
         as_choice(self.loss, "loss", LOSSES)
-        if not isinstance(self.standardize, bool | np.bool_) and self.standardize != "auto":
+        is_auto = isinstance(self.standardize, str) and self.standardize == "auto"
+        if not isinstance(self.standardize, bool | np.bool_) and not is_auto:
             raise ValueError(f"standardize must be True, False or 'auto', got {self.standardize!r}")
         if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
             raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
