@@ -1,9 +1,9 @@
 """Minimum cuts against solvers that find nothing else.
 
-All start from the same arrays, and building their network counts. PyMaxflow (Boykov and Kolmogorov,
-`pip install PyMaxflow`) and scipy's Dinic return a cut; graphtv's is proved in integers, too, and
-with `tol=0` it is one of the whole family of nested cuts. The networks in the folder GRAPHTV_DATA
-take part if it is there: stereo, two bisections, and DIMACS files.
+All start from the same arrays, and building their network counts. PyMaxflow (Boykov and Kolmogorov)
+and OR-tools (push-relabel) take part where they are installed, `pip install PyMaxflow ortools`;
+scipy's Dinic always. They return a cut; graphtv's is proved in integers, too. The networks in the
+folder GRAPHTV_DATA take part if it is there: stereo, two bisections, and DIMACS files.
 
     python benchmarks/cuts.py [--quick] [--only NAME …]
 """
@@ -13,15 +13,16 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import maximum_flow, shortest_path
+from scipy.sparse.csgraph import maximum_flow
 
-from graphtv import FlowNetwork, Graph, cut_path, gallery, grid_graph, min_cut, read_dimacs
+from cut_networks import Network, Terminals, generated, real, regular, scattered
+from graphtv import FlowNetwork, cut_path, min_cut
 from graphtv.applications.cuts.cut_problem import CutProblem
 from races.race import race
 
@@ -29,6 +30,10 @@ try:
     import maxflow
 except ImportError:
     maxflow = None
+try:
+    from ortools.graph.python import max_flow as ortools
+except ImportError:
+    ortools = None
 
 Runs = dict[str, Callable[[], int]]
 INFINITE = 2**30
@@ -50,23 +55,22 @@ def directed(network: FlowNetwork) -> Runs:
         graph.add_grid_tedges(nodes, problem.source, problem.sink)
         return graph.maxflow() + problem.constant
 
-    def by_scipy() -> int:
-        matrix = sparse.csr_array((capacities.astype(np.int32), (tails, heads)), shape=(n, n))
-        return int(maximum_flow(matrix, s, t).flow_value)
-
     return {
         "graphtv": lambda: network.min_cut(n_threads=1).value,
-        "graphtv, with flow": lambda: network.min_cut(n_threads=1).flow.value,
-        "graphtv, all cuts": lambda: network.cut_path(n_threads=1).cut().value,
+        "with flow": lambda: network.min_cut(n_threads=1).flow.value,
+        "all cuts": lambda: network.cut_path(n_threads=1).value(),
         "PyMaxflow": by_pymaxflow,
-        "scipy": by_scipy,
+        "OR-tools": lambda: by_ortools(tails, heads, capacities, s, t),
+        "scipy": lambda: by_scipy(tails, heads, capacities, s, t, n),
     }
 
 
-def undirected(graph: Graph, source: np.ndarray, sink: np.ndarray) -> Runs:
+def undirected(problem: Terminals) -> Runs:
     """Return the contestants for a graph with terminal capacities."""
-    n = graph.n_vertices
-    finite = [np.where(np.isinf(c), INFINITE, c).astype(np.int64) for c in (source, sink)]
+    graph, n = problem.graph, problem.graph.n_vertices
+    source, sink = (
+        np.where(np.isinf(c), INFINITE, c).astype(np.int64) for c in (problem.source, problem.sink)
+    )
     tails, heads = graph.edges.T
     weights = graph.weights.astype(np.int64)
 
@@ -74,94 +78,86 @@ def undirected(graph: Graph, source: np.ndarray, sink: np.ndarray) -> Runs:
         network = maxflow.GraphInt(n, graph.n_edges)
         nodes = network.add_nodes(n)
         network.add_edges(tails, heads, weights, weights)
-        network.add_grid_tedges(nodes, *finite)
+        network.add_grid_tedges(nodes, source, sink)
         return network.maxflow()
 
-    def by_scipy() -> int:
+    def arcs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         inner = np.arange(n)
-        rows = np.concatenate([tails, heads, np.full(n, n), inner])
-        columns = np.concatenate([heads, tails, inner, np.full(n, n + 1)])
-        values = np.concatenate([weights, weights, *finite]).astype(np.int32)
-        matrix = sparse.csr_array((values, (rows, columns)), shape=(n + 2, n + 2))
-        return int(maximum_flow(matrix, n, n + 1).flow_value)
+        return (
+            np.concatenate([tails, heads, np.full(n, n), inner]),
+            np.concatenate([heads, tails, inner, np.full(n, n + 1)]),
+            np.concatenate([weights, weights, source, sink]),
+        )
 
     return {
-        "graphtv": lambda: min_cut(graph, source, sink, n_threads=1).value,
-        "graphtv, with flow": lambda: min_cut(graph, source, sink, n_threads=1).flow.value,
-        "graphtv, all cuts": lambda: cut_path(graph, source, sink, n_threads=1).cut().value,
+        "graphtv": lambda: min_cut(*problem, n_threads=1).value,
+        "with flow": lambda: min_cut(*problem, n_threads=1).flow.value,
+        "all cuts": lambda: cut_path(*problem, n_threads=1).value(),
         "PyMaxflow": by_pymaxflow,
-        "scipy": by_scipy,
+        "OR-tools": lambda: by_ortools(*arcs(), n, n + 1),
+        "scipy": lambda: by_scipy(*arcs(), n, n + 1, n + 2),
     }
 
 
-def nearest(graph: Graph, k: int, vertex: int) -> np.ndarray:
-    distance = shortest_path(graph.to_sparse(), unweighted=True, indices=vertex)
-    seeds = np.zeros(graph.n_vertices)
-    seeds[np.argsort(distance, kind="stable")[:k]] = np.inf
-    return seeds
+def by_ortools(tails: np.ndarray, heads: np.ndarray, capacities: np.ndarray, s: int, t: int) -> int:
+    """Return the maximum flow of OR-tools."""
+    solver = ortools.SimpleMaxFlow()
+    solver.add_arcs_with_capacity(tails.astype(np.int32), heads.astype(np.int32), capacities)
+    solver.solve(s, t)
+    return solver.optimal_flow()
 
 
-def generated(quick: bool) -> Iterator[tuple[str, Runs]]:
-    yield "rmf-wide", directed(gallery.genrmf(*((6, 4) if quick else (64, 8))))
-    yield "rmf-long", directed(gallery.genrmf(*((3, 8) if quick else (16, 256))))
-    yield "wash-rlg-long", directed(gallery.washington_rlg(*((6, 8) if quick else (64, 1024))))
-    side = 16 if quick else 512
-    noisy, _ = gallery.piecewise_constant_image((side, side), seed=1, noise=0.3)
-    unary = np.rint(100 * (noisy - 0.4)).ravel()
-    grid = grid_graph((side, side), 40)
-    yield "segmentation", undirected(grid, np.maximum(unary, 0), np.maximum(-unary, 0))
+def by_scipy(
+    tails: np.ndarray, heads: np.ndarray, capacities: np.ndarray, s: int, t: int, n: int
+) -> int:
+    """Return the maximum flow of scipy, which takes 32 bits."""
+    matrix = sparse.csr_array((capacities.astype(np.int32), (tails, heads)), shape=(n, n))
+    return int(maximum_flow(matrix, s, t).flow_value)
 
 
-def real(folder: Path) -> Iterator[tuple[str, Runs]]:
-    for alpha in (1, 8):
-        data = np.load(folder / f"stereo/bvzlike_venus_alpha{alpha}.npz")
-        source, sink = data["unary_label0"], data["unary_alpha"]
-        graph = grid_graph(source.shape, [data["w_down"], data["w_right"]])
-        yield f"venus, α = {alpha}", undirected(graph, source.ravel(), sink.ravel())
-    path = folder / "alue7065/pace2018_track3_instance116_alue7065.gr"
-    lines = [line.split() for line in path.read_text().splitlines() if line.startswith("E ")]
-    graph = Graph(34046, np.array([[int(i) - 1, int(j) - 1] for _, i, j, _ in lines]))
-    yield "alue7065", undirected(graph, nearest(graph, 354, 0), nearest(graph, 354, 34045))
-    raw = (folder / "horse/horse_48484v.ply").read_bytes()
-    start = raw.index(b"end_header\n") + len(b"end_header\n") + 48484 * 12
-    kind = np.dtype([("n", "u1"), ("face", "<i4", 3)])
-    faces = np.frombuffer(raw, kind, offset=start, count=96964)["face"]
-    pairs = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    graph = Graph(48484, np.unique(np.sort(pairs, axis=1), axis=0))
-    yield "horse", undirected(graph, nearest(graph, 186, 0), nearest(graph, 186, 2356))
-    for name in ("gl1", "gw1", "wlm3"):
-        yield name, directed(read_dimacs(folder / f"networkx_dimacs/{name}.max"))
-
-
-def show(name: str, runs: Runs, turns: int) -> None:
-    if maxflow is None:
-        del runs["PyMaxflow"]
+def show(name: str, network: Network, turns: int, without: list[str]) -> dict[str, float]:
+    """Race on a network, and return the times of the others over graphtv's."""
+    runs = directed(network) if isinstance(network, FlowNetwork) else undirected(network)
+    for peer in without:
+        del runs[peer]
     values = {peer: run() for peer, run in runs.items()}
     agreed = values["graphtv"]
     times = race(runs, turns=turns, patience=3.0)
-    cells = [f"{name:16} {agreed:>10} {times['graphtv']:9.4f} s"]
+    ratios = {peer: times[peer] / times["graphtv"] for peer in runs if peer != "graphtv"}
+    cells = [f"{name:16} {agreed:>10} {1000 * times['graphtv']:8.1f} ms"]
     cells += [
-        f"{peer} {times[peer] / times['graphtv']:6.2f}×" + (" WRONG" if value != agreed else "")
-        for peer, value in values.items()
-        if peer != "graphtv"
+        f"{peer} {ratio:6.2f}×" + (" WRONG" if values[peer] != agreed else "")
+        for peer, ratio in ratios.items()
     ]
     print("  ".join(cells), flush=True)
+    return ratios
 
 
 def main() -> None:
+    """Race on all networks that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small networks")
     parser.add_argument("--only", nargs="+", help="names of networks, or their beginnings")
+    parser.add_argument("--without", nargs="+", default=[], help="contestants to leave out")
     arguments = parser.parse_args()
     start = time.perf_counter()
+    absent = [("PyMaxflow", maxflow), ("OR-tools", ortools)]
+    without = arguments.without + [name for name, module in absent if module is None]
     print("Value, processor time of graphtv's minimum cut, and the times of others over it")
-    networks = generated(arguments.quick)
+    quick = arguments.quick
+    networks = chain(regular(quick), scattered(quick), generated(quick))
     folder = os.environ.get("GRAPHTV_DATA")
-    if folder and not arguments.quick:
+    if folder and not quick:
         networks = chain(networks, real(Path(folder)))
-    for name, runs in networks:
-        if not arguments.only or name.startswith(tuple(arguments.only)):
-            show(name, runs, 1 if arguments.quick else 5)
+    ratios = [
+        show(name, network, 1 if quick else 5, without)
+        for name, network in networks
+        if not arguments.only or name.startswith(tuple(arguments.only))
+    ]
+    for peer in ratios[0] if ratios else ():
+        of_peer = np.array([row[peer] for row in ratios])
+        wins = f"{(of_peer >= 1).sum()} of {len(of_peer)} at least 1×, {(of_peer >= 2).sum()} 2×"
+        print(f"{peer:10} {wins}; median {np.median(of_peer):.2f}×, least {of_peer.min():.2f}×")
     print(f"\n{time.perf_counter() - start:.1f} s in all")
 
 

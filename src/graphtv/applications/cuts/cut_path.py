@@ -21,13 +21,7 @@ from graphtv._validate import Floats, as_real
 from graphtv.applications.cuts.cut_problem import CutProblem, Mask
 from graphtv.applications.cuts.exact_levels import ExactLevels, exact_levels
 from graphtv.applications.cuts.level_sets import LevelSets
-from graphtv.applications.cuts.min_cut import (
-    Cut,
-    certified_cut,
-    is_finished,
-    solve_levels,
-    time_left,
-)
+from graphtv.applications.cuts.min_cut import Cut, certified_cut, is_finished, solve_levels, time_left
 from graphtv.applications.keywords import check_keywords
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.result import Result
@@ -118,7 +112,7 @@ class CutPath:
         if not self.certified:
             levels = LevelSets(problem, self.result.u)
             side = levels.side(levels.best(shift))
-        return certified_cut(problem, side, self.result, 0.0, math.inf)
+        return certified_cut(problem, side, self.result, {}, math.inf)
 
     @staticmethod
     def _shift(theta: Any) -> int | float:

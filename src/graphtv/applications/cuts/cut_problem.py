@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv import _core
 from graphtv._validate import (
     Floats,
     Indices,
@@ -38,9 +39,6 @@ Capacities = NDArray[Any]
 
 WORD = 61
 """Bits that int64 sums may take."""
-
-FRACTION = 30
-"""Binary digits after the point that the bound of an integer problem takes at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class CutProblem:
         weights, source, sink = _unified(graph.weights, source, sink)
         if (source_seeds | sink_seeds).any():
             source, sink = _tied(graph, weights, source, sink, source_seeds, sink_seeds)
-        weights, source, sink = _unified(weights, source, sink)
+            weights, source, sink = _unified(weights, source, sink)
         if source.dtype.kind == "f":
             moderate(source, "source_capacities")
             moderate(sink, "sink_capacities")
@@ -131,6 +129,8 @@ class CutProblem:
 
     def value(self, side: Mask) -> int | float:
         """Return the cost of a cut: exact, or correctly rounded from the original capacities."""
+        if self.source.dtype == np.int64:
+            return self.constant + _core.cut_value(*self._arrays(), side)
         if self.network is not None and not self.is_whole:
             return self.network.cut_value(side)
         tails, heads = side[self.graph.edges.T]
@@ -146,48 +146,29 @@ class CutProblem:
         """Return what leaves each vertex when `flow` goes along the edges."""
         return outflow(self.graph.edges, flow, len(self.source))
 
-    def flow(self, p: Floats, fraction: int = 0) -> Capacities:
-        """Return the flow of a dual point, between -backward and forward.
-
-        For whole capacities it is rounded to multiples of 2^-fraction, which are its units.
-        """
+    def flow(self, p: Floats) -> Capacities:
+        """Return the flow of a dual point, between -backward and forward; whole if they are."""
         difference = 0.5 * (self.forward - self.backward).astype(np.float64)
         flow = difference + self.graph.weights * p
         if not self.is_whole:
             return self.clipped(flow)
-        flow = np.rint(np.ldexp(flow, fraction))
-        whole = (
-            flow.astype(np.int64)
-            if self.source.dtype == np.int64
-            else np.array([int(x) for x in flow] + [0], dtype=object)[:-1]
-        )
-        unit = 1 << fraction
+        whole = nearest(flow, self.source)
         # Where p is ±1 the edge is saturated, though the float nearest to its capacity may not be.
-        whole = np.where(p >= 1.0, self.forward * unit, whole)
-        whole = np.where(p <= -1.0, -self.backward * unit, whole)
-        return self.clipped(whole, unit)
+        whole = np.where(p >= 1.0, self.forward, whole)
+        return self.clipped(np.where(p <= -1.0, -self.backward, whole))
 
-    def clipped(self, flow: Capacities, unit: int = 1) -> Capacities:
+    def clipped(self, flow: Capacities) -> Capacities:
         """Return the flow within its bounds."""
-        least, most = -self.backward, self.forward
-        if unit != 1:
-            least, most = least * unit, most * unit
-        within: Capacities = np.minimum(np.maximum(flow, least), most)
+        within: Capacities = np.minimum(np.maximum(flow, -self.backward), self.forward)
         return within
 
-    def fraction(self) -> int:
-        """Return how many binary digits after the point fit into integer sums."""
-        if self.source.dtype != np.int64:
-            return 0
-        return min(max(WORD - 1 - self.total().bit_length(), 0), FRACTION)
-
-    def bound(self, flow: Capacities, fraction: int = 0) -> int | float:
-        """Return what every cut costs at least, by a flow in units of 2^-fraction."""
+    def bound(self, flow: Capacities) -> int | float:
+        """Return what every cut costs at least, by a flow."""
+        if self.source.dtype == np.int64:
+            return self.constant + _core.flow_bound(*self._arrays(), flow)
         if not self.is_whole:
             return self._float_bound(flow)
-        unit = 1 << fraction
-        least = np.minimum(self.source * unit, self.sink * unit + self.outflow(flow))
-        return -(-exact_sum(least) // unit) + self.constant  # cuts are whole: round up
+        return self.constant + exact_sum(np.minimum(self.source, self.sink + self.outflow(flow)))
 
     def _float_bound(self, flow: Floats) -> float:
         """Return the bound less all that rounding can have added to it."""
@@ -228,6 +209,18 @@ class CutProblem:
             sink=sink,
             network=None,
             constant=self.constant,
+        )
+
+    def _arrays(
+        self,
+    ) -> tuple[int, Indices, Capacities, Capacities, Capacities, Capacities]:
+        return (
+            self.graph.n_vertices,
+            self.graph.edges,
+            self.forward,
+            self.backward,
+            self.source,
+            self.sink,
         )
 
     def total(self) -> int:
@@ -280,21 +273,30 @@ def outflow(edges: Indices, flow: Capacities, n: int) -> Capacities:
     return out
 
 
+def nearest(values: Floats, like: Capacities) -> Capacities:
+    """Return the nearest whole numbers, of the same type as others."""
+    if like.dtype == object:
+        return np.array([int(x) for x in np.rint(values)] + [0], dtype=object)[:-1]
+    return np.rint(values).astype(np.int64)
+
+
 def _unified(*parts: Capacities) -> list[Capacities]:
     """Return the arrays in one dtype: integers if all are whole."""
-    if not all(_is_whole(part) for part in parts):
+    whole = [_as_whole(part) for part in parts]
+    if any(part is None for part in whole):
         return [part.astype(np.float64) for part in parts]
-    if all(part.dtype != object for part in parts):
-        parts = tuple(part.astype(np.int64) for part in parts)
-    total = sum(int(exact_sum(part)) for part in parts)
+    integers = [part for part in whole if part is not None]
+    total = sum(int(exact_sum(part)) for part in integers)
     kind = np.int64 if total.bit_length() < WORD else object
-    return [part.astype(kind) for part in parts]
+    return [part.astype(kind, copy=False) for part in integers]
 
 
-def _is_whole(part: Capacities) -> bool:
+def _as_whole(part: Capacities) -> Capacities | None:
+    """Return the array as integers, or nothing if it has others."""
     if part.dtype.kind != "f":
-        return True
-    return bool((part == np.floor(part)).all()) and part.max(initial=0.0) < 2.0**63
+        return part if part.dtype == object else part.astype(np.int64, copy=False)
+    whole = np.empty(len(part), dtype=np.int64)
+    return whole if _core.to_whole(np.ascontiguousarray(part), whole) else None
 
 
 def _tied(

@@ -9,7 +9,7 @@ A set V of vertices with data f is cut at θ = k/|V|: in units of 1/|V| the exce
 vertices is moved to deficits by a maximum flow in integers.
 
 - If θ is the mean of f and nothing is left, V is a piece: u = θ on V.
-- Otherwise what is left can reach a set A, a minimum cut at θ. Then u ≥ θ on A, u ≤ θ on the rest
+- Otherwise some set A is the source side of a minimum cut at θ. Then u ≥ θ on A, u ≤ θ on the rest
   B, and all arcs from A to B are full. Both go on alone, with the full arcs as part of f
   (D. S. Hochbaum, "An efficient algorithm for image segmentation, Markov random fields and related
   problems", Journal of the ACM 48, 2001).
@@ -30,8 +30,15 @@ from scipy.sparse.csgraph import connected_components
 
 from graphtv import _core
 from graphtv._validate import Floats
-from graphtv.applications.cuts.cut_problem import WORD, Capacities, CutProblem, Mask, outflow
-from graphtv.applications.cuts.whole_flow import WholeFlow, whole_flow
+from graphtv.applications.cuts.cut_problem import (
+    WORD,
+    Capacities,
+    CutProblem,
+    Mask,
+    nearest,
+    outflow,
+)
+from graphtv.applications.cuts.excess_flow import ExcessFlow, excess_flow
 
 Labels = NDArray[np.int64]
 
@@ -165,7 +172,7 @@ class Inner:
         sets: Sets,
         k: Capacities,
         watch: _core.Watch,
-    ) -> WholeFlow:
+    ) -> ExcessFlow:
         """Cut sets at θ = k/|V|, given their vertices and the edges within them."""
         place = np.zeros(len(self.f), dtype=np.int32)
         place[vertices] = np.arange(len(vertices))
@@ -175,16 +182,9 @@ class Inner:
         most, least = self.forward[edges] * of_edge, -self.backward[edges] * of_edge
         x = np.minimum(np.maximum(nearest(self.flow[edges] * of_edge, f), least), most)
         excess = f[vertices] * scale - k[sets.of_vertex] - outflow(ends, x, len(vertices))
-        result = whole_flow(ends, most - x, x - least, excess, watch)
-        self.flow[edges] = (x + result.moved).astype(np.float64) / of_edge
+        result = excess_flow(ends, most, -least, excess, watch, x)
+        self.flow[edges] = result.edges.astype(np.float64) / of_edge
         return result
-
-
-def nearest(values: Floats, like: Capacities) -> Capacities:
-    """Return the nearest whole numbers, of the same type as others."""
-    if like.dtype == object:
-        return np.array([int(x) for x in np.rint(values)] + [0], dtype=object)[:-1]
-    return np.rint(values).astype(np.int64)
 
 
 def exact_levels(
@@ -230,16 +230,16 @@ def _searched(inner: Inner, watch: _core.Watch) -> ExactLevels | None:
         by_guess = has_middle & sets.any(trusts[vertices])
         k = np.where(by_guess, nearest(middle * sets.sizes, f), sets.totals)
         cut = inner.cut(vertices, edges, f, sets, k, watch)
-        if not cut.is_finished:
+        if cut.end != "finished":
             return None
         is_piece = ~(by_guess | sets.any(cut.excess != 0))
-        trusts[vertices] = (sets.any(cut.reached) & sets.any(~cut.reached))[sets.of_vertex]
-        side[vertices] = cut.reached
-        labels[vertices] = 2 * sets.of_vertex + cut.reached
+        trusts[vertices] = (sets.any(cut.side) & sets.any(~cut.side))[sets.of_vertex]
+        side[vertices] = cut.side
+        labels[vertices] = 2 * sets.of_vertex + cut.side
         found = is_piece[sets.of_vertex]
         pieces[vertices[found]] = n_pieces + sets.of_vertex[found]
         n_pieces += len(sets.sizes)
-        # Where nothing is left nothing is reached, so pieces stay whole.
+        # A cut never divides a set in which nothing is left.
         tails, heads = side[inner.edges[edges].T]
         above, below = np.zeros((2, m), dtype=bool)
         above[edges], below[edges] = tails & ~heads, heads & ~tails

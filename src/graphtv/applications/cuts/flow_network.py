@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv import _core
 from graphtv._validate import Floats, Indices, as_array, as_capacities, as_count, as_edges
 from graphtv.graph.graph import Graph
 
@@ -184,5 +185,5 @@ def exact_sum(values: NDArray[Any]) -> int | float:
         return math.fsum(values)
     if values.dtype == object:
         return int(values.sum())
-    # Halves of 32 bits: neither sum can overflow, the numbers being fewer than 2³¹.
-    return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
+    high, low = _core.wide_sum(np.ascontiguousarray(values, dtype=np.int64))
+    return (high << 32) + low

@@ -1,11 +1,9 @@
-"""From the flow of the denoising problem to a maximum flow, in integers where capacities are.
+"""From the flow of the denoising problem, or from none, to a maximum flow.
 
-The dual point of total variation is a pseudoflow: it proves the cut, but leaves excess at vertices
-of the source side and deficits at those of the sink side (D. S. Hochbaum, "The pseudoflow
-algorithm", Operations Research 56, 2008). Two runs of the core's maximum flow make it a flow:
-`tighten` moves what the solver, or rounding to integers, has left; `balance` sends excess back to
-where it came from. Whole amounts are cut into portions of at most 2⁵¹ units, with which floats
-calculate exactly.
+The dual point of total variation is a pseudoflow: it leaves excess at vertices of the source side
+and deficits at those of the sink side (D. S. Hochbaum, "The pseudoflow algorithm", Operations
+Research 56, 2008). `completed` moves what can be moved from one to the other, which proves the cut;
+`balanced` sends the rest back to where it came from.
 """
 
 from __future__ import annotations
@@ -18,8 +16,8 @@ from numpy.typing import NDArray
 
 from graphtv import _core
 from graphtv.applications.cuts.cut_problem import Capacities, CutProblem, Mask, Roles
+from graphtv.applications.cuts.excess_flow import ExcessFlow, excess_flow
 from graphtv.applications.cuts.flow_network import FlowNetwork, exact_sum
-from graphtv.applications.cuts.whole_flow import PORTION, reachable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,34 +47,24 @@ class Flow:
         return f"Flow(value {self.value}, {len(self.edges)} edges)"
 
 
-def tighten(
-    problem: CutProblem, side: Mask, flow: Capacities, watch: _core.Watch
-) -> tuple[Mask, Capacities]:
-    """Return a minimum cut and a flow that proves it, from a start near to both.
-
-    With whole capacities the flow is made of integers. Ended early by the watch, it proves less.
-    """
-    while (gap := problem.value(side) - problem.bound(flow)) > 0:
-        excess = problem.source - problem.sink - problem.outflow(flow)
-        there, back = problem.forward - flow, problem.backward + flow
-        # More than the gap cannot be gained: so nothing larger need be told apart.
-        rooms = [np.minimum(room, gap) for room in (there, back)]
-        excess = np.minimum(np.maximum(excess, -gap), gap)
-        moved, ignored, is_finished = _move(problem, rooms, excess, watch)
-        flow = problem.clipped(flow + moved)
-        found = _reached(problem, flow, ignored)
-        if problem.value(found) < problem.value(side):
-            side = found
-        if ignored == 0 or not is_finished or not problem.is_whole:
-            break
-    return side, flow
+def completed(
+    problem: CutProblem,
+    flow: Capacities | None,
+    watch: _core.Watch,
+    most_looks: float = np.inf,
+    passes: bool = False,
+) -> ExcessFlow:
+    """Return a maximum flow of excess and a minimum cut, from the given flow on."""
+    excess = problem.source - problem.sink
+    if flow is not None:
+        excess = excess - problem.outflow(flow)
+    edges, there, back = problem.graph.edges, problem.forward, problem.backward
+    return excess_flow(edges, there, back, excess, watch, flow, most_looks, passes)
 
 
 def maximum_flow(problem: CutProblem, side: Mask, flow: Capacities) -> Flow:
     """Return a maximum flow that saturates a minimum cut, from a flow that proves it."""
-    watch = _core.Watch(np.inf)
-    _, flow = tighten(problem, side, flow, watch)
-    flow = balance(problem, side, flow, watch)
+    flow = balanced(problem, side, flow)
     out = problem.outflow(flow)
     source = np.where(side, problem.sink + out, problem.source)
     sink = np.where(side, problem.sink, problem.source - out)
@@ -87,7 +75,7 @@ def maximum_flow(problem: CutProblem, side: Mask, flow: Capacities) -> Flow:
     return Flow(value, edges, source, sink)
 
 
-def balance(problem: CutProblem, side: Mask, flow: Capacities, watch: _core.Watch) -> Capacities:
+def balanced(problem: CutProblem, side: Mask, flow: Capacities) -> Capacities:
     """Return the flow without excess or deficit at any vertex.
 
     All edges of the cut are saturated, and stay so. A vertex of the source side must not keep more
@@ -97,71 +85,16 @@ def balance(problem: CutProblem, side: Mask, flow: Capacities, watch: _core.Watc
     tails, heads = side[problem.graph.edges.T]
     flow = np.where(tails & ~heads, problem.forward, flow)
     flow = np.where(heads & ~tails, -problem.backward, flow)
-    is_cut = tails != heads
-    while True:
-        out = problem.outflow(flow)
-        excess = np.where(side, -(problem.sink + out), out - problem.source)
-        amount = exact_sum(np.maximum(excess, 0))
-        if amount <= 0:
-            return flow
-        there, back = problem.forward - flow, problem.backward + flow
-        there, back = np.where(tails, there, back), np.where(tails, back, there)
-        rooms = [np.where(is_cut, 0, np.minimum(room, amount)) for room in (there, back)]
-        excess = np.maximum(excess, -amount)
-        moved, ignored, is_finished = _move(problem, rooms, excess, watch, True)
-        flow = problem.clipped(flow + np.where(tails, moved, -moved))
-        if ignored == 0 or not is_finished or not problem.is_whole:
-            return flow
-
-
-def _move(
-    problem: CutProblem,
-    rooms: list[Capacities],
-    excess: Capacities,
-    watch: _core.Watch,
-    only_excess_travels: bool = False,
-) -> tuple[Capacities, int | float, bool]:
-    """Move excess to deficits through the edges' rooms, in portions that floats count exactly.
-
-    Returns what has been moved along the edges, what was too small to count, and whether it ended.
-    """
-    ignored: int | float
-    if problem.is_whole:
-        shift = max(int(exact_sum(np.abs(excess))).bit_length() - PORTION, 0)
-        ignored = (1 << shift) - 1
-        there, back = ((room >> shift).astype(np.float64) for room in rooms)
-        units = (np.sign(excess) * (np.abs(excess) >> shift)).astype(np.float64)
-    else:
-        there, back = (np.maximum(room, 0.0) for room in rooms)
-        units = excess.copy()
-        largest = np.concatenate([problem.forward, problem.backward, np.abs(excess)])
-        ignored = 4.0 * float(np.finfo(np.float64).eps) * float(largest.max(initial=0.0))
-    x = 0.5 * (back - there)
-    before = x.copy()
-    graph = problem.graph
-    is_finished = _core.max_flow(
-        graph.n_vertices,
-        graph.edges,
-        0.5 * (there + back),
-        x,
-        units,
-        0.0 if problem.is_whole else ignored,
-        only_excess_travels,
-        watch,
-    )
-    moved: Capacities = x - before
-    if problem.is_whole:
-        moved = moved.astype(np.int64).astype(problem.source.dtype) << shift
-    return moved, ignored, is_finished
-
-
-def _reached(problem: CutProblem, flow: Capacities, ignored: int | float) -> Mask:
-    """Return what excess can still reach: the source side of a cut."""
-    there = problem.forward - flow > ignored
-    back = problem.backward + flow > ignored
-    excess = problem.source - problem.sink - problem.outflow(flow)
-    roots = (excess > ignored) & problem.free | problem.source_seeds
-    return problem.side(reachable(problem.graph.edges, there, back, roots))
+    out = problem.outflow(flow)
+    excess = np.where(side, -(problem.sink + out), out - problem.source)
+    if not (excess > 0).any():
+        return flow
+    there, back = problem.forward - flow, problem.backward + flow
+    there, back = np.where(tails, there, back), np.where(tails, back, there)
+    is_inner = tails == heads
+    there, back = np.where(is_inner, there, 0), np.where(is_inner, back, 0)
+    moved = excess_flow(problem.graph.edges, there, back, excess, _core.Watch(np.inf)).edges
+    return problem.clipped(flow + np.where(tails, moved, -moved))
 
 
 def _by_arc(

@@ -7,14 +7,16 @@ the dual point is a flow that bounds all cuts from below: see `cut_problem`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from graphtv import _core
+from graphtv._validate import as_callable, as_count, as_real
 from graphtv.applications.cuts.cut_problem import Capacities, CutProblem, Mask
 from graphtv.applications.cuts.level_sets import LevelSets
-from graphtv.applications.cuts.max_flow import Flow, maximum_flow, tighten
+from graphtv.applications.cuts.max_flow import Flow, completed, maximum_flow
 from graphtv.applications.keywords import check_keywords
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.problem import Problem
@@ -27,6 +29,12 @@ __all__ = ["Cut", "min_cut"]
 
 START = 1e-3
 """Relative gap of the denoised signal from which augmenting paths finish a cut the soonest."""
+
+PATIENCE = 50
+"""Looks at an arc, on average, after which flows alone are given up for a start by descent."""
+
+FLOW_OPTIONS = {"time_limit", "n_threads", "stop"}
+"""Options that do not ask for the solver."""
 
 REAL_GAP = 1e-9
 """Of real capacities, the part of a cut's value that rounding may leave unproved."""
@@ -47,9 +55,6 @@ class Cut:
         Whether no cut is smaller. With whole capacities this is proved without rounding: the bound,
         computed from a flow in integer arithmetic, equals the value. With others, no cut is smaller
         by more than 1e-9 of the value (or by `tol`, where that was larger).
-    result : Result
-        The solution of the denoising problem that led to it: the cut is where ``result.u > 0``, or
-        near to that if the solution is a rough one.
     bound : int or float
         What no cut is below.
     """
@@ -57,10 +62,19 @@ class Cut:
     value: int | float
     source_side: Mask
     certified: bool
-    result: Result
     bound: int | float
-    _problem: CutProblem = field(repr=False)
-    _pseudoflow: Capacities = field(repr=False)  # the proof
+    _problem: CutProblem
+    _pseudoflow: Capacities  # the proof
+    _result: Result | None
+    _options: dict[str, Any]
+
+    @cached_property
+    def result(self) -> Result:
+        """The solution of the denoising problem: the cut is near to where ``result.u > 0``.
+
+        It is computed when first asked for, unless the cut was found from it.
+        """
+        return self._result or solve_levels(self._problem, self._options)
 
     @cached_property
     def flow(self) -> Flow:
@@ -129,17 +143,40 @@ def min_cut(
 
 
 def cut_of(problem: CutProblem, options: dict[str, Any]) -> Cut:
-    """Return a minimum cut of a problem."""
-    result = solve_levels(problem, {"tol": START, **options})
+    """Return a minimum cut of a problem, by flows alone unless they take long."""
+    if options.keys() <= FLOW_OPTIONS:
+        start = time.perf_counter()
+        cut = _by_flow(problem, options)
+        if cut is not None:
+            return cut
+        if options.get("time_limit") is not None:
+            left = options["time_limit"] - (time.perf_counter() - start)
+            options = {**options, "time_limit": max(left, 0.0)}
+    result = solve_levels(problem, options)
     levels = LevelSets(problem, result.u)
     side = levels.side(levels.best(0.0))
-    seconds = time_left(result, options)
-    return certified_cut(problem, side, result, options.get("tol", 0.0), seconds)
+    return certified_cut(problem, side, result, options, time_left(result, options))
+
+
+def _by_flow(problem: CutProblem, options: dict[str, Any]) -> Cut | None:
+    """Return a minimum cut by a maximum flow, or nothing if that takes too many steps."""
+    limit, n_threads = options.get("time_limit"), options.get("n_threads")
+    seconds = math.inf if limit is None else as_real(limit, "time_limit", minimum=0.0)
+    if n_threads is not None:
+        as_count(n_threads, "n_threads", minimum=1)
+    as_callable(options.get("stop"), "stop")
+    watch = _core.Watch(seconds, options.get("stop"))
+    most_looks = PATIENCE * (problem.graph.n_vertices + 2 * problem.graph.n_edges)
+    with _interrupting(watch):
+        flow, _, side, end = completed(problem, None, watch, most_looks)
+    if end == "exhausted":
+        return None
+    return _proved(problem, problem.side(side), flow, None, options)
 
 
 def solve_levels(problem: CutProblem, options: dict[str, Any]) -> Result:
-    """Solve the denoising problem whose level sets are the minimum cuts."""
-    return solve(Problem(problem.graph, SquaredLoss(problem.signal())), **options)
+    """Solve the denoising problem whose level sets are the minimum cuts, roughly unless told."""
+    return solve(Problem(problem.graph, SquaredLoss(problem.signal())), **{"tol": START, **options})
 
 
 def time_left(result: Result, options: dict[str, Any]) -> float:
@@ -156,18 +193,29 @@ def is_finished(result: Result) -> bool:
 
 
 def certified_cut(
-    problem: CutProblem, side: Mask, result: Result, tolerance: float, seconds: float
+    problem: CutProblem, side: Mask, result: Result, options: dict[str, Any], seconds: float
 ) -> Cut:
     """Return a cut that is as good as the given one or better, with what is proved about it."""
-    p = result.p
-    value = problem.value(side)
-    fraction = problem.fraction() if problem.is_whole else 0
-    bound = max(problem.bound(problem.flow(p, fraction), fraction), problem.constant)
-    flow = problem.flow(p)
-    share = 0 if problem.is_whole else max(tolerance, REAL_GAP)
-    if value - bound > share * value and is_finished(result):
+    flow = problem.flow(result.p)
+    if is_finished(result):
         watch = _core.Watch(seconds)
         with _interrupting(watch):
-            side, flow = tighten(problem, side, flow, watch)
-        value, bound = problem.value(side), max(bound, problem.bound(flow))
-    return Cut(value, side, value - bound <= share * value, result, bound, problem, flow)
+            flow, _, found, _ = completed(problem, flow, watch, passes=True)
+        found = problem.side(found)
+        if problem.value(found) < problem.value(side):
+            side = found
+    return _proved(problem, side, flow, result, options)
+
+
+def _proved(
+    problem: CutProblem,
+    side: Mask,
+    flow: Capacities,
+    result: Result | None,
+    options: dict[str, Any],
+) -> Cut:
+    """Return a cut with what a flow proves about it."""
+    value, bound = problem.value(side), max(problem.bound(flow), problem.constant)
+    share = 0 if problem.is_whole else max(options.get("tol", 0.0), REAL_GAP)
+    is_certified = value - bound <= share * value
+    return Cut(value, side, is_certified, bound, problem, flow, result, options)

@@ -1,0 +1,127 @@
+#include <nanobind/stl/pair.h>
+
+#include <utility>
+
+#include "bindings/arrays.hpp"
+#include "bindings/watch.hpp"
+#include "cut/minimum_cut.hpp"
+#include "cut/proof.hpp"
+#include "cut/whole_numbers.hpp"
+
+namespace graphtv::bindings {
+
+namespace {
+
+const char* name_of(CutEnd end) {
+    switch (end) {
+        case CutEnd::finished:
+            return "finished";
+        case CutEnd::exhausted:
+            return "exhausted";
+        default:
+            return "expired";
+    }
+}
+
+template <class Value>
+const char* cut(Vertex n_vertices, const InEdges& edges, const In<Value>& forward,
+                const In<Value>& backward, const InPlaceOf<Value>& flow,
+                const InPlaceOf<Value>& excess, const InPlaceOf<bool>& side, double most_looks,
+                bool passes, PythonWatch& watch) {
+    const std::size_t m = edges.shape(0), n = static_cast<std::size_t>(n_vertices);
+    require_size(forward.size(), m);
+    require_size(backward.size(), m);
+    require_size(flow.size(), m);
+    require_size(excess.size(), n);
+    require_size(side.size(), n);
+    const FlowProblem<Value> problem{view(n_vertices, edges),
+                                     view(forward),
+                                     view(backward),
+                                     {aligned(flow), m},
+                                     {aligned(excess), n}};
+    CutOptions options;
+    if (most_looks < 1e18) options.most_looks = static_cast<std::uint64_t>(most_looks);
+    options.passes = passes;
+    return name_of(watched(watch, [&](Watch& w) {
+        return minimum_cut(problem, std::span<bool>(side.data(), n), options, w);
+    }));
+}
+
+template <class Value>
+void bind_cut_of(nb::module_& m) {
+    m.def(
+        "minimum_cut", &cut<Value>, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+        nb::arg("forward").noconvert(), nb::arg("backward").noconvert(),
+        nb::arg("flow").noconvert(), nb::arg("excess").noconvert(), nb::arg("side").noconvert(),
+        nb::arg("most_looks"), nb::arg("passes"), nb::arg("watch"),
+        "Moves excess to deficits, from the given flow on; flow and excess are updated, and `side` "
+        "becomes the source side of a minimum cut. How it ended: 'finished', 'expired', or "
+        "'exhausted' after `most_looks` looks at arcs; the last two leave a feasible flow. With "
+        "`passes`, excess and deficits may be left at other vertices than where they were.");
+}
+
+CutCapacities capacities_of(Vertex n_vertices, const InEdges& edges,
+                            const In<std::int64_t>& forward, const In<std::int64_t>& backward,
+                            const In<std::int64_t>& source, const In<std::int64_t>& sink) {
+    const std::size_t m = edges.shape(0), n = static_cast<std::size_t>(n_vertices);
+    require_size(forward.size(), m);
+    require_size(backward.size(), m);
+    require_size(source.size(), n);
+    require_size(sink.size(), n);
+    return {view(n_vertices, edges), view(forward), view(backward), view(source), view(sink)};
+}
+
+}  // namespace
+
+void bind_cut(nb::module_& m) {
+    bind_cut_of<std::int64_t>(m);
+    bind_cut_of<double>(m);
+    m.def(
+        "to_whole",
+        [](const In<double>& values, const InPlaceOf<std::int64_t>& whole) {
+            require_size(whole.size(), values.size());
+            const nb::gil_scoped_release no_gil;
+            return to_whole(view(values), {aligned(whole), whole.size()});
+        },
+        nb::arg("values").noconvert(), nb::arg("whole").noconvert(),
+        "Fills in the values as integers. False if one of them is none, or not below 2**63.");
+    m.def(
+        "wide_sum",
+        [](const In<std::int64_t>& values) {
+            const nb::gil_scoped_release no_gil;
+            const auto sum = wide_sum(view(values));
+            return std::pair(sum.high, sum.low);
+        },
+        nb::arg("values").noconvert(), "The sum as (high, low): high * 2**32 + low.");
+    m.def(
+        "cut_value",
+        [](Vertex n_vertices, const InEdges& edges, const In<std::int64_t>& forward,
+           const In<std::int64_t>& backward, const In<std::int64_t>& source,
+           const In<std::int64_t>& sink, const In<bool>& side) {
+            const auto capacities =
+                capacities_of(n_vertices, edges, forward, backward, source, sink);
+            require_size(side.size(), source.size());
+            const nb::gil_scoped_release no_gil;
+            return cut_value(capacities, view(side));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("forward").noconvert(),
+        nb::arg("backward").noconvert(), nb::arg("source").noconvert(), nb::arg("sink").noconvert(),
+        nb::arg("side").noconvert(), "What a cut costs, whose capacities have a sum below 2**62.");
+    m.def(
+        "flow_bound",
+        [](Vertex n_vertices, const InEdges& edges, const In<std::int64_t>& forward,
+           const In<std::int64_t>& backward, const In<std::int64_t>& source,
+           const In<std::int64_t>& sink, const In<std::int64_t>& flow) {
+            const auto capacities =
+                capacities_of(n_vertices, edges, forward, backward, source, sink);
+            require_size(flow.size(), forward.size());
+            const nb::gil_scoped_release no_gil;
+            return flow_bound(capacities, view(flow));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("forward").noconvert(),
+        nb::arg("backward").noconvert(), nb::arg("source").noconvert(), nb::arg("sink").noconvert(),
+        nb::arg("flow").noconvert(),
+        "What every cut costs at least, by a flow; an error if it exceeds a capacity.");
+}
+
+}  // namespace graphtv::bindings

@@ -1,0 +1,118 @@
+"""Maximum flows from vertices with excess to those with a deficit, in numbers of any size.
+
+The core calculates with integers of 64 bits, and with floats. Larger integers are moved in
+portions: first in units so large that 62 bits are enough, then in smaller units what is left.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Indices
+from graphtv.applications.cuts.cut_problem import Capacities, Mask, outflow
+from graphtv.applications.cuts.flow_network import exact_sum
+
+LARGEST = 62
+"""Bits that the core's integers may have."""
+
+
+class ExcessFlow(NamedTuple):
+    """A flow, and a cut that it cannot pass.
+
+    Attributes
+    ----------
+    edges : ndarray, shape (m,)
+        What goes along each edge.
+    excess : ndarray, shape (n,)
+        What is left.
+    side : ndarray of bool, shape (n,)
+        The source side of a minimum cut: it has all excess that is left, and no deficit.
+    end : {'finished', 'exhausted', 'expired'}
+        Whether the flow is a maximum one, or `most_looks` or the watch ended it early.
+    """
+
+    edges: Capacities
+    excess: Capacities
+    side: Mask
+    end: str
+
+
+def excess_flow(
+    edges: Indices,
+    there: Capacities,
+    back: Capacities,
+    excess: Capacities,
+    watch: _core.Watch,
+    flow: Capacities | None = None,
+    most_looks: float = math.inf,
+    passes: bool = False,
+) -> ExcessFlow:
+    """Move as much excess as possible to deficits, the negative entries.
+
+    `there` and `back` are the capacities of each edge from its tail to its head and back; `flow` is
+    what they carry at first, with which the excess agrees. With `passes`, which pay where paths are
+    long, excess and deficits may be left at other vertices than where they were.
+    """
+    if excess.dtype == object:
+        return _in_portions(edges, there, back, excess, watch, flow)
+    flow = np.zeros_like(there) if flow is None else flow.copy()
+    excess = excess.copy()
+    side = np.empty(len(excess), dtype=bool)
+    end = _core.minimum_cut(
+        len(excess), edges, there, back, flow, excess, side, most_looks, passes, watch
+    )
+    return ExcessFlow(flow, excess, side, end)
+
+
+def _in_portions(
+    edges: Indices,
+    there: Capacities,
+    back: Capacities,
+    excess: Capacities,
+    watch: _core.Watch,
+    flow: Capacities | None,
+) -> ExcessFlow:
+    """Do the same in integers of any size."""
+    flow = np.zeros_like(there) if flow is None else flow
+    gap = min(_positive(excess), _positive(-excess))
+    end = "finished"
+    while gap > 0 and end == "finished":
+        # More than the gap cannot be gained: nothing larger need be told apart.
+        rooms = np.minimum(there - flow, gap), np.minimum(back + flow, gap)
+        part = np.minimum(np.maximum(excess, -gap), gap)
+        largest = max(int((rooms[0] + rooms[1]).max(initial=0)), int(np.abs(part).max()))
+        shift = max(largest.bit_length() - LARGEST, 0)
+        open_there, open_back = ((room >> shift).astype(np.int64) for room in rooms)
+        units = (np.sign(part) * (np.abs(part) >> shift)).astype(np.int64)
+        moved, _, side, end = excess_flow(edges, open_there, open_back, units, watch)
+        portion = moved.astype(object) << shift
+        flow = flow + portion
+        before, excess = _positive(excess), excess - outflow(edges, portion, len(excess))
+        gap -= before - _positive(excess)
+        gap = 0 if shift == 0 else min(gap, _gap(edges, there - flow, back + flow, excess, side))
+    # What can be reached, now that nothing can be moved.
+    rooms = (np.sign(there - flow).astype(np.int64), np.sign(back + flow).astype(np.int64))
+    side = excess_flow(edges, *rooms, np.sign(excess).astype(np.int64), watch).side
+    return ExcessFlow(flow, excess, side, end)
+
+
+def _positive(values: Capacities) -> int:
+    return int(exact_sum(np.maximum(values, 0)))
+
+
+def _gap(
+    edges: Indices, there: Capacities, back: Capacities, excess: Capacities, side: Mask
+) -> int:
+    """Return the value of a cut: how much could still be moved."""
+    tails, heads = side[edges.T]
+    parts = (
+        np.maximum(excess[~side], 0),
+        np.maximum(-excess[side], 0),
+        there[tails & ~heads],
+        back[heads & ~tails],
+    )
+    return sum(int(exact_sum(part)) for part in parts)
