@@ -9,7 +9,6 @@
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
 #include "solver/flow/exact_finish.hpp"
-#include "solver/flow/max_flow.hpp"
 
 namespace graphtv::bindings {
 
@@ -84,29 +83,6 @@ void bind_exact(nb::module_& m) {
             "last two leave u as it was, and p rounded; `start` is p rounded, if that is at hand.")
         .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
         .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
-
-    m.def(
-        "max_flow",
-        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, const InPlace& x,
-           const InPlace& excess, double tolerance, bool only_excess_travels, PythonWatch& watch) {
-            require_size(weights.size(), edges.shape(0), "weights");
-            require_size(x.size(), edges.shape(0), "x");
-            require_size(excess.size(), static_cast<std::size_t>(n_vertices), "excess");
-            const auto travellers = only_excess_travels ? Travellers::excess : Travellers::both;
-            return watched(watch, [&](Watch& w) {
-                try {
-                    return max_flow(view(n_vertices, edges), view(weights), view(x), view(excess),
-                                    tolerance, travellers, w);
-                } catch (const Expired&) {
-                    return false;
-                }
-            });
-        },
-        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-        nb::arg("x").noconvert(), nb::arg("excess").noconvert(), nb::arg("tolerance"),
-        nb::arg("only_excess_travels"), nb::arg("watch"),
-        "A maximum flow from excess to deficit, from the flow x on; both are updated. False if the "
-        "watch expired. With `only_excess_travels`, deficits are met but not moved.");
 }
 
 }  // namespace graphtv::bindings

@@ -14,8 +14,7 @@ namespace graphtv {
 class ComponentFlow {
   public:
     // On entry the component's vertices are free in breadth-first order and have their excess.
-    AugmentingPaths::End run(FlowState& state, const Component& component, Travellers travellers,
-                             WorkBudget& budget);
+    AugmentingPaths::End run(FlowState& state, const Component& component, WorkBudget& budget);
 
     std::int64_t n_paths() const { return paths_.n_paths; }
     std::int64_t path_arcs() const { return paths_.path_arcs; }

@@ -38,7 +38,7 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
         ++n_components;
         if (!prepare(task, part)) return false;
         if (part.size() > 1) {
-            const auto end = flow_.run(task.state, part, Travellers::both, budget_);
+            const auto end = flow_.run(task.state, part, budget_);
             if (end == AugmentingPaths::End::expired) return false;
             if (end == AugmentingPaths::End::blocked) {
                 if (!split(task, part)) return false;

@@ -87,15 +87,13 @@ std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::
     }
 }
 
-bool tree_push(FlowState& state, const Component& component, Travellers travellers,
-               WorkBudget& budget) {
+bool tree_push(FlowState& state, const Component& component, WorkBudget& budget) {
     const FlowNetwork& network = state.network;
     for (std::size_t i = component.end; --i > component.begin;) {
         if ((i - component.begin) % between_looks == 0 && budget.check_watch()) return false;
         const Vertex v = state.order[i];
         const SearchNode& node = state.tree(v);
         const double e = state.e(v);
-        if (e < 0.0 && travellers == Travellers::excess) continue;
         const double amount = e > 0.0 ? std::min(e, network.residual(node.up))
                                       : -std::min(-e, network.residual(reverse(node.up)));
         state.push(v, node.up, node.parent, amount);

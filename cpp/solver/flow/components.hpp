@@ -18,7 +18,6 @@ std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::
 // Sends every traveller along the breadth-first tree towards its root, as far as residuals allow.
 // The search for paths then only has to move what got stuck, which makes it ten times as fast.
 // False if the budget ended it early.
-bool tree_push(FlowState& state, const Component& component, Travellers travellers,
-               WorkBudget& budget);
+bool tree_push(FlowState& state, const Component& component, WorkBudget& budget);
 
 }  // namespace graphtv

@@ -30,10 +30,6 @@ struct SearchNode {
     static constexpr std::uint32_t unreached = 0x7FFFFFFF;  // a level that no vertex has
 };
 
-// What a heuristic may move about before the search for paths: excess and deficits, or excess alone,
-// where deficits that are not met in the end have to be where they were.
-enum class Travellers : std::uint8_t { both, excess };
-
 inline constexpr Vertex no_vertex = -1;
 
 struct FlowState {

@@ -76,7 +76,7 @@ bool LevelPush::sweep(FlowState& state, const Component& component, double thres
 }
 
 bool LevelPush::run(FlowState& state, const Component& component, double threshold,
-                    Travellers travellers, WorkBudget& budget) {
+                    WorkBudget& budget) {
     if (component.size() < least_size) return true;
     for (bool going = true; going;) {
         std::size_t n_sources = 0, n_sinks = 0;
@@ -89,8 +89,8 @@ bool LevelPush::run(FlowState& state, const Component& component, double thresho
         const auto enough = [&](std::size_t n) { return n * longest_path > component.size(); };
         const bool pushed =
             enough(n_sources) && sweep<Side::source>(state, component, threshold, budget);
-        const bool pulled = travellers == Travellers::both && enough(n_sinks) &&
-                            sweep<Side::sink>(state, component, threshold, budget);
+        const bool pulled =
+            enough(n_sinks) && sweep<Side::sink>(state, component, threshold, budget);
         going = pushed || pulled;
         budget.spend(static_cast<unsigned>(std::min<std::size_t>(4 * component.size(), 1U << 30)));
         if (budget.check()) return false;

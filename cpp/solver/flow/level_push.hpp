@@ -19,8 +19,7 @@ class LevelPush {
   public:
     // Pushes while the distances, summed over all excess, exceed `threshold` times the number of
     // vertices. Returns false if the budget ended it early.
-    bool run(FlowState& state, const Component& component, double threshold, Travellers travellers,
-             WorkBudget& budget);
+    bool run(FlowState& state, const Component& component, double threshold, WorkBudget& budget);
 
     std::int64_t n_level_pushes = 0;
 

@@ -21,7 +21,13 @@ from graphtv._validate import Floats, as_real
 from graphtv.applications.cuts.cut_problem import CutProblem, Mask
 from graphtv.applications.cuts.exact_levels import ExactLevels, exact_levels
 from graphtv.applications.cuts.level_sets import LevelSets
-from graphtv.applications.cuts.min_cut import Cut, certified_cut, is_finished, solve_levels, time_left
+from graphtv.applications.cuts.min_cut import (
+    Cut,
+    certified_cut,
+    is_finished,
+    solve_levels,
+    time_left,
+)
 from graphtv.applications.keywords import check_keywords
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.result import Result
