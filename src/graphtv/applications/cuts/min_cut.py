@@ -1,7 +1,8 @@
-"""Minimum cuts by total variation, with proof.
+"""Minimum cuts with proof, by a maximum flow: from nothing, or from a denoised signal.
 
 A minimum cut is a level set of the denoised signal (Hochbaum 2001; Chambolle & Darbon 2009), and
-the dual point is a flow that bounds all cuts from below: see `cut_problem`.
+the dual point is a flow that bounds all cuts from below: see `cut_problem`. Where paths are short a
+search for them is fastest. Where they are long, descent carries most of the flow first.
 """
 
 from __future__ import annotations
@@ -108,13 +109,13 @@ def min_cut(
         Capacities s from the source to each vertex, and t from each vertex to the sink. Infinity
         ties a vertex to that terminal.
     **solve_options
-        Options of `graphtv.solve`. `tol` is 1e-3 unless given: from there on augmenting paths are
-        faster.
+        Options of `graphtv.solve`. Any but `time_limit`, `stop` and `n_threads` asks for a start
+        from the solver. Its `tol` is 1e-3 unless given: from there on augmenting paths are faster.
 
     Returns
     -------
     Cut
-        The value, the source side, whether it is certified, and the `Result` behind it.
+        The value, the source side, whether it is certified, and the flow that proves it.
 
     See Also
     --------
@@ -123,11 +124,12 @@ def min_cut(
 
     Notes
     -----
-    Capacities are whole if all of them are integers or floats without a fraction; then everything
-    after the solver is integer arithmetic. The solver's dual point is a flow, which augmenting
-    paths complete if it does not prove the cut yet. Only a run that `time_limit`,
-    `max_iterations` or Ctrl-C ended early leaves ``certified=False``; with real capacities also one
-    whose value is so small beside the capacities that rounding hides it.
+    Capacities are whole if all of them are integers or floats without a fraction; then the flow,
+    the value and the bound are calculated in integers. Augmenting paths find the flow, from nothing
+    at first. If they take many steps, the solver starts again by descent, and paths complete its
+    dual point. Only a run that `time_limit`, `max_iterations` or Ctrl-C ended early leaves
+    ``certified=False``; with real capacities also one whose value is so small beside the capacities
+    that rounding hides it.
 
     Examples
     --------
