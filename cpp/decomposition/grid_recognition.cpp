@@ -38,9 +38,9 @@ std::vector<EdgeIndex> degrees_of(const EdgeList& graph) {
     return degrees;
 }
 
-// Coordinates by breadth-first search from `corner`, right if the graph is a grid with that corner.
-// False if some vertex has no place in a grid. In a grid the level of x is Σ xᵢ, and the neighbours
-// one level down are x - eᵢ for every xᵢ > 0, hence:
+// Computes coordinates by breadth-first search from `corner`. They are correct if the graph is a
+// grid with that corner. Returns false if some vertex cannot have coordinates in a grid. In a grid
+// the level of x is Σ xᵢ, and the neighbours one level down are x - eᵢ for every xᵢ > 0. Hence:
 // - level 1 holds the unit vectors;
 // - with two neighbours below, x is their componentwise maximum;
 // - with only one below, x lies on an axis, one step beyond it.
@@ -87,14 +87,14 @@ bool guess(const Adjacency& adjacency, Vertex corner, Coordinates& coordinates) 
     return queue.size() + 1 == n;
 }
 
-// Whether `coordinates` map the vertices onto the whole box `shape`, one to one, and the edges to
-// exactly its lattice edges. The edges are distinct, so it is enough that each joins lattice
-// neighbours and that there are as many as in the grid.
+// Whether `coordinates` map the vertices one to one onto the whole box `shape`, and the edges onto
+// exactly its lattice edges. Since the edges are distinct, two checks suffice: each edge joins
+// lattice neighbours, and the number of edges is that of the grid.
 bool verify(const EdgeList& graph, const std::vector<Vertex>& shape, Coordinates& coordinates) {
     const auto d = shape.size();
     const std::int64_t n = graph.n_vertices;
 
-    // Row-major strides. Each is at least twice the next: its bit width tells the axis.
+    // Row-major strides. Each is at least twice the next, so its bit width identifies the axis.
     std::vector<std::int64_t> strides(d);
     std::array<std::size_t, 64> axis_of_width{};
     std::int64_t size = 1;
@@ -141,8 +141,8 @@ std::optional<Grid> recognize_grid(const EdgeList& graph) {
     if (n == 0) return std::nullopt;
     if (n == 1) return Grid{{1}, {0}};
 
-    // A corner has one neighbour per axis, any other vertex at least as many, and at most twice as
-    // many: few other graphs are like that.
+    // In a grid, a corner has one neighbour per axis, and every vertex has between one and two
+    // neighbours per axis. This rejects most other graphs early.
     const auto degrees = degrees_of(graph);
     const auto [least, most] = std::ranges::minmax_element(degrees);
     const auto corner = static_cast<Vertex>(least - degrees.begin());
@@ -151,7 +151,7 @@ std::optional<Grid> recognize_grid(const EdgeList& graph) {
     if (*most > 2 * *least) return std::nullopt;
     const Adjacency adjacency(graph);
 
-    // n d ≤ 2m, since no vertex has fewer than d edges: the coordinates take linear space.
+    // No vertex has fewer than d edges, so n d ≤ 2m and the coordinates take linear space.
     Coordinates coordinates(n, d);
     if (!guess(adjacency, corner, coordinates)) return std::nullopt;
     std::vector<Vertex> shape(d);

@@ -11,7 +11,7 @@ std::vector<EdgeIndex> heaviest_first(std::span<const double> weights,
     constexpr int bits_per_pass = 11, n_passes = 6;
     constexpr std::size_t n_digits = std::size_t{1} << bits_per_pass, between_calls = 1 << 16;
     const std::size_t m = weights.size();
-    // Descending by weight is ascending by the complement of its bits; -0 counts as 0.
+    // Sorting by descending weight is sorting by ascending complement of the bits; -0 counts as 0.
     const auto digit = [&](EdgeIndex e, int pass) {
         const auto bits = ~std::bit_cast<std::uint64_t>(weights[static_cast<std::size_t>(e)] + 0.0);
         return static_cast<std::size_t>(bits >> (bits_per_pass * pass)) % n_digits;
@@ -26,7 +26,7 @@ std::vector<EdgeIndex> heaviest_first(std::span<const double> weights,
     }
     for (int pass = 0; pass < n_passes; ++pass) {
         auto& places = begin[static_cast<std::size_t>(pass)];
-        if (m > 0 && places[digit(0, pass)] == m) continue;  // all the same
+        if (m > 0 && places[digit(0, pass)] == m) continue;  // all digits are equal
         std::size_t total = 0;
         for (std::size_t& place : places) {
             const std::size_t count = place;

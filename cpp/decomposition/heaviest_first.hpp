@@ -1,4 +1,4 @@
-// The order in which edges are offered to forests: by descending weight.
+// The order in which edges are assigned to forests: by descending weight.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace graphtv {
 
-// Edges by descending weight, equal ones in their order; weights must not be negative. A radix sort
-// of the bits, which are in the order of the numbers: O(m), and `interrupt` is called now and then,
-// which may throw.
+// Edges by descending weight; equal weights keep their order. Weights must not be negative. This is
+// a radix sort of the bit patterns, which sort like the numbers: O(m). Calls `interrupt` at regular
+// intervals; it may throw.
 std::vector<EdgeIndex> heaviest_first(
     std::span<const double> weights, const std::function<void()>& interrupt = [] {});
 

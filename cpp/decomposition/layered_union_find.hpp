@@ -1,7 +1,7 @@
 // The components of all forests of a growing nested partition: one union-find of 2m entries.
 //
-// Nested means that u and v, once connected in forest l, are connected in every forest before it.
-// So the forests that connect u and v form a prefix, and a binary search finds its end.
+// In a nested partition, vertices that forest l connects are connected in every earlier forest. The
+// forests that connect u and v therefore form a prefix, and a binary search finds its end.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,7 @@ class LayeredUnionFind {
         std::iota(parent_.begin(), parent_.end(), std::uint32_t{0});
     }
 
-    // Adds the edge (u, v) to the first forest that does not connect its ends, and returns that
-    // forest.
+    // Adds the edge (u, v) to the first forest that does not connect its ends. Returns that forest.
     Forest insert(Vertex u, Vertex v) {
         auto& depth_u = depth_[static_cast<std::size_t>(u)];
         auto& depth_v = depth_[static_cast<std::size_t>(v)];
@@ -60,7 +59,7 @@ class LayeredUnionFind {
 
     VertexLayers layers_;
     std::vector<std::uint32_t> parent_;
-    // depth_[v]: how many forests, from the first on, have an edge at v.
+    // depth_[v]: the number of forests, counted from the first, that have an edge at v.
     std::vector<Forest> depth_;
 };
 

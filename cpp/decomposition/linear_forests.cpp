@@ -14,10 +14,11 @@ namespace {
 // The paths of all linear forests. Only their ends matter: (u, v) closes a cycle in forest l if and
 // only if u and v are the two ends of one path of l.
 //
-// A vertex has an entry for each forest that has an edge at it: at most degree(v) of them, half as
-// many if it is inside a path everywhere, but with numbers as large as any, since the leaf of a star
-// may lie in its last forest. The entries are kept in a hash table per vertex. Tables begin with room
-// for a few more than half, all in one array; those that fill up move elsewhere.
+// A vertex has an entry for each forest that has an edge at it: at most degree(v) entries, and half
+// as many if the vertex is interior to all its paths. Forest numbers can be large, since the leaf
+// of a star may lie in the last forest. Each vertex therefore keeps its entries in a hash table.
+// All tables start in one array, with room for slightly more than degree(v) / 2 entries. A table
+// that fills up moves to a new array.
 class LinearPaths {
   public:
     explicit LinearPaths(const EdgeList& graph) {
@@ -45,7 +46,7 @@ class LinearPaths {
         }
     }
 
-    // The first forest from l on that stays linear with the edge (u, v).
+    // The first forest l' ≥ l that stays linear when the edge (u, v) is added.
     Forest first_fit(Vertex u, Vertex v, Forest l) {
         while (true) {
             const Forest open = next_open(v, next_open(u, l));
@@ -58,7 +59,7 @@ class LinearPaths {
         return next_open(u, l) == l && next_open(v, l) == l && !closes_cycle(u, v, l);
     }
 
-    // Adds the edge (u, v) to forest l, which must stay linear.
+    // Adds the edge (u, v) to forest l. The forest must stay linear.
     void join(Vertex u, Vertex v, Forest l) {
         const Vertex end_u = other_end(u, l);
         const Vertex end_v = other_end(v, l);
@@ -71,8 +72,8 @@ class LinearPaths {
   private:
     static constexpr Forest none = -1;
 
-    // For an end of a path of the forest: the path's other end. For a vertex inside a path:
-    // -1 - l', where all forests from this one up to l' - 1 have the vertex inside a path, too.
+    // At an end of a path: the other end of the path. At an interior vertex: -1 - l', where the
+    // vertex is also interior in all forests from this one up to l' - 1.
     struct Entry {
         Forest forest;
         std::int32_t value;
@@ -82,17 +83,17 @@ class LinearPaths {
         std::uint32_t n_slots, n_entries;
     };
 
-    // At most 4/5 full, and at least one slot stays empty to end a failing search.
+    // At most 4/5 full. At least one slot stays empty, which ends unsuccessful searches.
     static std::uint32_t slots_for(std::uint32_t n_entries) {
         return n_entries + n_entries / 4 + 1;
     }
 
     Table& table(Vertex v) { return tables_[static_cast<std::size_t>(v)]; }
 
-    // The entry of (v, l), or the empty slot where it would go.
+    // The entry of (v, l), or the empty slot for it.
     Entry& entry(Vertex v, Forest l) {
         const auto [begin, n_slots, n_entries] = table(v);
-        // Fibonacci hashing: the high bits of l times 2⁶⁴/φ spread any set of forests.
+        // Fibonacci hashing: the high bits of l times 2⁶⁴/φ spread any set of forest numbers.
         const auto hash = (static_cast<std::uint64_t>(l) * 0x9E3779B97F4A7C15u) >> 32;
         auto slot = static_cast<std::uint32_t>((hash * n_slots) >> 32);
         while (true) {
@@ -107,7 +108,7 @@ class LinearPaths {
         entry(v, l) = {l, value};
     }
 
-    // For one more entry.
+    // Makes room for one more entry.
     void make_room(Vertex v) {
         Table& here = table(v);
         if (slots_for(++here.n_entries) <= here.n_slots) return;
@@ -118,7 +119,7 @@ class LinearPaths {
             if (e.forest != none) entry(v, e.forest) = e;
     }
 
-    // So many empty slots.
+    // Reserves this many empty slots.
     Entry* take(std::size_t n_slots) {
         constexpr std::size_t chunk = 1 << 15;
         if (n_slots > spare_.size()) {
@@ -132,7 +133,7 @@ class LinearPaths {
 
     bool is_inside(const Entry& e) const { return e.forest != none && e.value < 0; }
 
-    // The first forest from l on in which v has fewer than two edges (path halving).
+    // The first forest l' ≥ l in which v has fewer than two edges (path halving).
     Forest next_open(Vertex v, Forest l) {
         while (true) {
             Entry& here = entry(v, l);
@@ -143,7 +144,7 @@ class LinearPaths {
         }
     }
 
-    // The other end of the path that ends at v, v itself if it has no edge.
+    // The other end of the path that ends at v; v itself if it has no edge.
     Vertex other_end(Vertex v, Forest l) {
         const Entry& e = entry(v, l);
         return e.forest == none ? v : e.value;
@@ -155,8 +156,8 @@ class LinearPaths {
 
     std::vector<Table> tables_;
     std::vector<Entry> entries_;
-    std::vector<std::vector<Entry>> more_;  // of tables that have moved
-    std::span<Entry> spare_;                // of the last of them
+    std::vector<std::vector<Entry>> more_;  // memory of tables that have moved
+    std::span<Entry> spare_;                // the unused part of its last block
 };
 
 void place_by_first_fit(const EdgeList& graph, std::span<const EdgeIndex> order, Forest first,

@@ -1,5 +1,6 @@
 // Greedy linear forests (Möllenhoff et al. 2018, Section 3.2.2): every tree is a path, so that the
-// dual update is a set of chains. Linear forests are not nested in general; Theorem 3 is silent.
+// dual update is a set of chains. Linear forests are not nested in general, so Theorem 3 does not
+// apply.
 #pragma once
 
 #include <functional>
@@ -11,14 +12,13 @@
 
 namespace graphtv {
 
-// `interrupt` is called now and then, and may throw.
+// First fit: each edge, in the given order, goes to the first forest that stays linear. Calls
+// `interrupt` at regular intervals; it may throw.
 //
-// First fit: each edge, in the given order, goes to the first forest that stays linear.
-//
-// Departure: the paper builds one forest at a time from a spanning forest. First fit sees every
-// edge once and lets heavy edges, taken first, share the first forests. Time O(m a) expected at
-// worst with a the arboricity, and O(m) where the open forests of two neighbours agree soon, as
-// they do at the hub of a star with its m / 2 forests.
+// Departure: the paper builds one forest at a time from a spanning forest. First fit visits every
+// edge once, and the heavy edges, which come first, share the first forests. The expected time is
+// at worst O(m a) with a the arboricity. It is O(m) where neighbours soon agree on an open forest,
+// as at the hub of a star with its m / 2 forests.
 std::vector<Forest> first_fit_linear_forests(
     const EdgeList& graph, std::span<const EdgeIndex> order,
     const std::function<void()>& interrupt = [] {});
@@ -27,9 +27,9 @@ std::vector<Forest> first_fit_linear_forests(
 // every edge at a vertex of degree above 2 in it, then add remaining edges (in the same order)
 // while the forest stays linear; subtract and repeat.
 //
-// Departure: a pass reads all that remains, and hubs allow only two edges a pass. When a pass takes
-// less than a twentieth of what remains, the rest is placed by first fit into forests of its own,
-// which bounds the number of passes by O(log m).
+// Departure: a pass reads all remaining edges, but takes at most two edges at a hub. When a pass
+// takes less than a twentieth of the remaining edges, first fit places the rest into separate
+// forests. This bounds the number of passes by O(log m).
 std::vector<Forest> residual_linear_forests(
     const EdgeList& graph, std::span<const EdgeIndex> order,
     const std::function<void()>& interrupt = [] {});

@@ -32,7 +32,7 @@ class MatroidPartition {
             size -= leftover.size();
             if (last_ == 0) rank = size;
             std::erase_if(leftover, [&](EdgeIndex e) {
-                // A spanning forest has no room: the level is done.
+                // F_k is spanning: no edge can be added, and the level is complete.
                 if (size == rank || !search(e)) return false;
                 ++size;
                 return true;
@@ -42,13 +42,14 @@ class MatroidPartition {
     }
 
   private:
-    // A vertex's parent in a rooted forest, and the edge to it. Roots have none.
+    // The parent of a vertex in a rooted forest, and the edge to it. Roots have neither.
     struct Up {
         Vertex vertex;
         EdgeIndex edge;
     };
 
-    // Starts F_k with a spanning forest of the edges left over, and removes it from them.
+    // Initialises F_k with a spanning forest of the remaining edges, and removes its edges from
+    // them.
     void fill_last_forest(std::vector<EdgeIndex>& leftover) {
         trees_ = UnionFind(graph_.n_vertices);
         clumps_ = UnionFind(graph_.n_vertices);
@@ -61,15 +62,15 @@ class MatroidPartition {
     }
 
     // Tries to insert e into the k forests. The search labels edges breadth first: from a labelled
-    // edge x, in each forest without x, the edges of the path between x's ends. Each could give
-    // its place to x.
+    // edge x, it labels in each forest without x the edges of the path between the ends of x. Any
+    // of these edges could be exchanged for x.
     //
-    // All forests are rooted at one end r of e. In each, the labelled edges form a subtree at r.
-    // When an edge y leaves the queue, one of its ends is in every subtree, so what it labels is
-    // found by walking up from the other: y was labelled on a walk up from an end of x, which
-    // was in all subtrees once x was done, and so are both ends of each edge of the walk in its
-    // turn, the one before y among them. When the queue is empty, all subtrees have the same
-    // vertices.
+    // All forests are rooted at one end r of e. In each forest the labelled edges form a subtree at
+    // r. When an edge y leaves the queue, one of its ends is in every subtree, so walking up from
+    // the other end finds all edges that y labels. Proof: y was labelled on a walk up from an end
+    // of x, and this end was in all subtrees once x was processed. By induction along the walk the
+    // same holds for both ends of each earlier edge of the walk, including the edge before y. When
+    // the queue is empty, all subtrees have the same vertices.
     bool search(EdgeIndex e) {
         const Vertex root = ends(e).tail;
         const Vertex root_clump = clumps_.find(root);
@@ -100,8 +101,9 @@ class MatroidPartition {
         return false;
     }
 
-    // Labels the edges of F_l from v up to the labelled subtree, as reached from x. Returns one
-    // that joins two trees of F_k, if there is one: an augmenting path.
+    // Labels the edges of F_l from v up to the labelled subtree, with x as their predecessor.
+    // Returns an edge that joins two trees of F_k, if there is one: this completes an augmenting
+    // path.
     EdgeIndex label_path(Vertex v, Forest l, EdgeIndex x) {
         Vertex clump = clumps_.find(v);
         while (reached_[layers_(clump, l)] != search_) {
@@ -124,11 +126,12 @@ class MatroidPartition {
         return none;
     }
 
-    // Moves x into F_k and every edge on the way back to the start into its successor's place.
+    // Moves x into F_k, and every edge on the path back to the start into the place of its
+    // successor.
     //
-    // In this order, last exchange first, all steps are forests: on a shortest path, an edge
-    // reaches none of those beyond its successor, so the later exchanges have left alone the
-    // cycle that its own needs.
+    // The exchanges are made in this order, the last one first, so that every intermediate step is
+    // a forest. On a shortest path an edge labels no edge beyond its successor. The later exchanges
+    // therefore have not changed the cycle on which its own exchange depends.
     void augment(EdgeIndex x) {
         Forest vacated = label(x);
         join_trees(x);
@@ -140,7 +143,7 @@ class MatroidPartition {
         }
     }
 
-    // Adds x to F_k, where it joins two trees: the smaller is hung below the other.
+    // Adds x to F_k, where it joins two trees. The smaller tree becomes a subtree of the other.
     void join_trees(EdgeIndex x) {
         auto [child, parent] = ends(x);
         if (trees_.size(child) > trees_.size(parent)) std::swap(child, parent);
@@ -148,7 +151,7 @@ class MatroidPartition {
         trees_.unite(child, parent);
     }
 
-    // Puts `in` at the place of `out` in F_l: the tree falls into two, which `in` joins again.
+    // Replaces `out` by `in` in F_l. Without `out` the tree has two parts, which `in` joins again.
     void replace(EdgeIndex out, EdgeIndex in, Forest l) {
         const auto [a, b] = ends(out);
         const Vertex loose = up_[layers_(a, l)].edge == out ? a : b;

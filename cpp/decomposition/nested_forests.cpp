@@ -24,10 +24,10 @@ std::vector<Forest> nested_forests(const EdgeList& graph, std::span<const EdgeIn
 
 namespace {
 
-// What remains of the graph: at each vertex a list of half-edges that shrinks in place.
+// The remaining graph: a list of half-edges at each vertex that shrinks in place.
 //
-// A forest's edges at v are the one that discovered v and those that v discovers. Both are known
-// when the traversal has read v's list, so reading a list also removes them from it.
+// The edges of a forest at v are the edge that discovered v and those by which v discovers others.
+// Both are known once the traversal has read v's list, so reading a list also removes them from it.
 class ResidualGraph {
   public:
     explicit ResidualGraph(const EdgeList& graph)
@@ -64,13 +64,13 @@ class ResidualGraph {
   private:
     static constexpr Vertex none = -1;
 
-    // The half-edges [begin, end) of a vertex. While it is read, those before `kept` stay and
-    // those before `read` have been read.
+    // The half-edges [begin, end) of a vertex. During a traversal, those before `read` have been
+    // read, and those before `kept` are kept.
     struct List {
         std::int64_t begin, kept, read, end;
     };
 
-    // Reads on in v's list to the next vertex that v discovers; none at the end of the list.
+    // Continues to read v's list up to the next vertex that v discovers. Returns none at its end.
     Vertex discover(Vertex v) {
         auto& [begin, kept, read, end] = list(v);
         while (read < end) {

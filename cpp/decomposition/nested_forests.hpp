@@ -17,18 +17,19 @@ namespace graphtv {
 
 // Successive spanning forests, each built by Kruskal's rule in the given order of the edges.
 //
-// Departure: all at once, by first fit. Kruskal gives an edge to forest l if forests 0 … l-1
-// refused it and the part of forest l chosen from earlier edges does not connect its ends, so the
-// edge goes to the first forest that does not connect them. O(m log(max degree) log n).
-// `interrupt` is called now and then, and may throw.
+// Departure: all forests are built in one pass, by first fit. Kruskal gives an edge to forest l if
+// forests 0 … l-1 refused it and the part of forest l chosen from earlier edges does not connect
+// its ends. So the edge goes to the first forest that does not connect its ends. O(m log(max
+// degree) log n). Calls `interrupt` at regular intervals; it may throw.
 std::vector<Forest> nested_forests(
     const EdgeList& graph, std::span<const EdgeIndex> order,
     const std::function<void()>& interrupt = [] {});
 
 enum class Traversal { breadth_first, depth_first };
 
-// Successive breadth-first or depth-first forests of what remains, each started at the lowest
-// vertex of every component. O(m L) at worst; the work of a forest is the size of what remains.
+// Successive breadth-first or depth-first forests of the remaining graph, each started at the
+// lowest vertex of every component. The cost of a forest is the size of the remaining graph, so the
+// total is at worst O(m L).
 std::vector<Forest> traversal_forests(const EdgeList& graph, Traversal traversal);
 
 }  // namespace graphtv

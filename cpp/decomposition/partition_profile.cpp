@@ -8,9 +8,9 @@
 namespace graphtv {
 namespace {
 
-// Strips leaves off one forest after another. A vertex remembers its degree and the exclusive or
-// of its neighbours: the last neighbour left is the parent. Stripping removes every edge if and
-// only if there is no cycle.
+// Removes leaves from one forest after another. Each vertex stores its degree and the exclusive or
+// of its neighbours; when one neighbour is left, that value is the parent. This removes every edge
+// if and only if there is no cycle.
 class LeafStripper {
   public:
     explicit LeafStripper(Vertex n_vertices) : nodes_(static_cast<std::size_t>(n_vertices)) {}
@@ -22,7 +22,7 @@ class LeafStripper {
         Vertex max_degree;
     };
 
-    // Takes forest l, the next to be looked at, given as the edges `members`.
+    // Processes the next forest l, given as the edges `members`.
     Facts strip(Forest l, const EdgeList& graph, std::span<const EdgeIndex> members) {
         vertices_.clear();
         for_watched(members.size(), [&](std::size_t i) {
@@ -41,7 +41,7 @@ class LeafStripper {
                 Watched::look();
                 until_look = order_.size() + between_looks;
             }
-            // Follow the leaf upwards while stripping it makes its parent a leaf.
+            // Continue upwards while the removal of the leaf makes its parent a leaf.
             for (Vertex v = leaf; node(v).degree == 1;) {
                 Node& child = node(v);
                 const Vertex up = child.neighbours;
@@ -57,7 +57,7 @@ class LeafStripper {
         }
         facts.is_acyclic = order_.size() == members.size();
         facts.trees = static_cast<Vertex>(vertices_.size() - order_.size());
-        // Roots first: the tree's name is its root. A stripped vertex still knows its parent.
+        // Roots first: the root identifies the tree. A removed vertex still stores its parent.
         for (const Vertex v : vertices_) node(v).tree = v;
         for_watched(order_.size(), [&](std::size_t i) {
             Node& here = node(order_[order_.size() - 1 - i]);
@@ -66,7 +66,7 @@ class LeafStripper {
         return facts;
     }
 
-    // Whether forest l, the one stripped last, connects u and v.
+    // Whether forest l, the last one processed, connects u and v.
     bool connects(Forest l, Vertex u, Vertex v) const {
         const Node& a = nodes_[static_cast<std::size_t>(u)];
         const Node& b = nodes_[static_cast<std::size_t>(v)];
@@ -75,7 +75,7 @@ class LeafStripper {
 
   private:
     struct Node {
-        Forest forest = -1;  // the last forest with an edge here; the rest belongs to it
+        Forest forest = -1;  // the last forest with an edge here; the other fields belong to it
         Vertex degree = 0;
         Vertex neighbours = 0;
         Vertex height = 0;
@@ -95,8 +95,8 @@ class LeafStripper {
     Node& node(Vertex v) { return nodes_[static_cast<std::size_t>(v)]; }
 
     std::vector<Node> nodes_;
-    std::vector<Vertex> vertices_;  // those with an edge in the forest
-    std::vector<Vertex> order_;     // those stripped, children before parents
+    std::vector<Vertex> vertices_;  // vertices with an edge in the forest
+    std::vector<Vertex> order_;     // removed vertices, children before parents
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Places for what is kept per vertex and forest.
+// Array positions for values that are stored per vertex and forest.
 //
-// In a nested partition the forests that have an edge at v are the first few, at most degree(v) of
-// them. The pairs (v, l) with l < degree(v) therefore suffice, Σ degree(v) = 2m in all, however
-// many forests there are. 2m < 2³², so a place fits 32 bits.
+// In a nested partition the forests that have an edge at v are the first ones, at most degree(v) of
+// them. Positions for the pairs (v, l) with l < degree(v) therefore suffice: Σ degree(v) = 2m in
+// all, for any number of forests. 2m < 2³², so a position fits into 32 bits.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class VertexLayers {
         for (std::size_t v = 1; v < offsets_.size(); ++v) offsets_[v] += offsets_[v - 1];
     }
 
-    // The place of (v, l), valid for l < degree(v).
+    // The position of (v, l), valid for l < degree(v).
     std::uint32_t operator()(Vertex v, Forest l) const {
         return offsets_[static_cast<std::size_t>(v)] + static_cast<std::uint32_t>(l);
     }

@@ -2,7 +2,8 @@
 //
 //     sum_i = Σ_j exp(-½ (‖a_i - b_j‖² + r_i ‖x_i - y_j‖²)),
 //
-// with features a, b and places x, y. The scale r of the places may differ from point to point.
+// with features a, b and positions x, y. The scale r of the positions may differ from point to
+// point.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ struct KernelSamples {
     std::size_t count;                        // m
 };
 
-// Any number of threads gives the same bits, and so does any processor.
+// The result has the same bits for any number of threads and on any processor.
 void kernel_sums(const KernelPoints& points, const KernelSamples& samples, std::span<double> sums,
                  int n_threads);
 

@@ -24,8 +24,8 @@ class Adjacency {
     }
     EdgeIndex degree(Vertex v) const { return static_cast<EdgeIndex>((*this)[v].size()); }
     Vertex n_vertices() const { return static_cast<Vertex>(offsets_.size() - 1); }
-    // offsets()[v] … offsets()[v + 1] are the places of v's half-edges, for arrays kept beside
-    // them.
+    // The half-edges of v occupy the positions offsets()[v] … offsets()[v + 1] - 1. Callers use
+    // these positions to index their own arrays.
     std::span<const std::int64_t> offsets() const { return offsets_; }
 
   private:

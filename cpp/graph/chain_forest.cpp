@@ -20,7 +20,7 @@ ChainForest::ChainForest(const EdgeList& forest) : chain_begin(1, 0) {
     edge.reserve(n_touched);
     is_tail.reserve(n_touched);
 
-    // Walk from each end that has not been reached from the other.
+    // Walk each chain from one end. Skip ends that were already reached from the other end.
     std::vector<bool> seen(static_cast<std::size_t>(forest.n_vertices));
     for (Vertex start = 0; start < forest.n_vertices; ++start) {
         if (start % 4096 == 0) Watched::look();

@@ -2,8 +2,8 @@
 //
 // E. Cuthill, J. McKee, "Reducing the bandwidth of sparse symmetric matrices", ACM '69. A
 // breadth-first search visits the neighbours of a vertex by increasing degree. Each component
-// starts at its vertex of least degree. Ties go to the vertex with the smaller number, so the order
-// depends on the graph alone: not on how its edges are listed, nor on the processor.
+// starts at its vertex of least degree. Ties go to the vertex with the smaller number. The order
+// therefore depends only on the graph, and not on the order of its edge list or on the processor.
 #pragma once
 
 #include <vector>

@@ -20,8 +20,9 @@ Vertex degeneracy(const EdgeList& graph, const std::function<void()>& interrupt)
         degrees[static_cast<std::size_t>(v)] = adjacency.degree(v);
         largest = std::max(largest, adjacency.degree(v));
     }
-    // The vertices sorted by current degree, as an array with the begin of each degree's block. A
-    // vertex loses a degree by trading places with the first of its block, which then shrinks.
+    // `sorted` holds the vertices by current degree, and `begins` the start of each degree's block.
+    // To lower the degree of a vertex, swap it with the first vertex of its block and move the
+    // start of the block by one.
     std::vector<std::size_t> begins(static_cast<std::size_t>(largest) + 2);
     for (const Vertex degree : degrees) ++begins[static_cast<std::size_t>(degree) + 1];
     for (std::size_t d = 1; d < begins.size(); ++d) begins[d] += begins[d - 1];
@@ -42,8 +43,8 @@ Vertex degeneracy(const EdgeList& graph, const std::function<void()>& interrupt)
         result = std::max(result, degree);
         for (const auto [to, edge] : adjacency[v]) {
             const auto w = static_cast<std::size_t>(to);
-            // Vertices of v's degree or less are removed already, or may stay where they are:
-            // what they lose cannot raise the result.
+            // Vertices of degree at most deg(v) are already removed or need no update: a smaller
+            // degree cannot raise the result.
             if (degrees[w] <= degree) continue;
             auto& begin = begins[static_cast<std::size_t>(degrees[w])];
             const auto first = static_cast<std::size_t>(sorted[begin]);

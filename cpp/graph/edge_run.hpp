@@ -1,5 +1,5 @@
-// Edges one after the other whose ends both move on by one vertex, as those of a grid do along its
-// lines: loops over such a run vectorise.
+// Runs of edges: consecutive edges (i, j), (i + 1, j + 1), (i + 2, j + 2), …, as along the lines of
+// a grid. Loops over a run vectorise.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace graphtv {
 
 inline constexpr std::size_t longest_run = 256;
 
-// How many of the edges, of which there is one at least, make a run.
+// The length of the run at the start of `edges`, which must not be empty.
 inline std::size_t length_of_run(std::span<const Edge> edges) {
     const auto [tail, head] = edges[0];
     const auto goes_on = [&](std::size_t k) {
@@ -19,8 +19,8 @@ inline std::size_t length_of_run(std::span<const Edge> edges) {
         return (edges[k].tail - step == tail) & (edges[k].head - step == head);
     };
     const std::size_t most = edges.size() < longest_run ? edges.size() : longest_run;
-    if (most < 2 || !goes_on(1)) return 1;  // at once, for all other graphs
-    constexpr std::size_t block = 16;       // to be compared without branches
+    if (most < 2 || !goes_on(1)) return 1;  // fast exit for graphs without runs
+    constexpr std::size_t block = 16;       // edges compared without branches
     std::size_t length = 2;
     for (bool all = true; all && length + block <= most; length += all ? block : 0)
         for (std::size_t k = length; k < length + block; ++k) all &= goes_on(k);
@@ -28,7 +28,7 @@ inline std::size_t length_of_run(std::span<const Edge> edges) {
     return length;
 }
 
-// body(first edge, length) for runs that make up the edges in [first, last).
+// Splits the edges [first, last) into runs and calls body(first edge, length) for each of them.
 template <class Body>
 void for_each_run(std::span<const Edge> edges, std::size_t first, std::size_t last,
                   const Body& body) {

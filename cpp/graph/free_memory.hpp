@@ -1,5 +1,5 @@
-// Memory that was freed, given back to the system: the allocator of glibc keeps what lies between
-// other things, in pieces too small for the large arrays to come.
+// Returns freed memory to the operating system. The allocator of glibc keeps freed blocks that lie
+// between blocks in use. They are too small for the large arrays that are allocated next.
 #pragma once
 
 #include <cstdlib>

@@ -26,7 +26,7 @@ std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
     });
     const auto step = at(stride);
     const auto joins = [&](std::size_t v) { return lattice.edge[v] != no_edge; };
-    // The end of the chain through each vertex, from the back: in the order of memory.
+    // The end of the chain through each vertex. Runs backwards, so that memory is read in order.
     std::vector<Vertex> end(n);
     for_watched(n, [&](std::size_t i) {
         const std::size_t v = n - 1 - i;

@@ -1,6 +1,6 @@
-// A linear forest whose edges all join vertices of the same distance in numbering, as those along
-// one axis of a grid in row-major order do. It needs no index of its vertices: a chain is a start
-// and a length.
+// A linear forest in which the numbers of the two ends differ by the same stride for every edge, as
+// for the edges along one axis of a grid in row-major order. It needs no index of its vertices: a
+// start and a length describe each chain.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,17 @@ namespace graphtv {
 struct LatticeForest {
     static constexpr EdgeIndex no_edge = -1;
 
-    // Nothing if the edges are no lattice, or reach less than half of the vertices.
+    // Returns nothing if the edges have no common stride, or if they cover less than half of the
+    // vertices.
     static std::optional<LatticeForest> recognize(const EdgeList& forest,
                                                   std::span<const double> edge_weights);
 
-    Vertex stride;                    // between neighbours
+    Vertex stride;                    // difference of neighbouring vertex numbers
     std::vector<Vertex> chain_start;  // the first vertex of each chain, ascending
     std::vector<Vertex> chain_begin;  // positions [chain_begin[c], chain_begin[c + 1]) are chain c
-    std::vector<double> weight;       // by position, of the edge to the next; one if all are equal
-    std::vector<EdgeIndex> edge;      // by vertex, to the vertex one stride on, or no_edge
-    std::vector<bool> is_tail;        // by vertex: whether it is that edge's tail
+    std::vector<double> weight;   // of the edge to the next position; one value if all are equal
+    std::vector<EdgeIndex> edge;  // by vertex: to the vertex one stride further, or no_edge
+    std::vector<bool> is_tail;    // by vertex: whether it is the tail of that edge
 
     Vertex n_chains() const { return static_cast<Vertex>(chain_start.size()); }
 };

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t most_axes = 8;
 
-// How far apart the ends of edges are, in ascending order; empty if there are too many such distances.
+// The distinct differences between the vertex numbers of an edge's ends, ascending. Empty if there
+// are too many.
 std::vector<Vertex> strides_of(const EdgeList& graph) {
     std::vector<Vertex> strides;
     std::size_t length = 0;
@@ -25,7 +26,7 @@ std::vector<Vertex> strides_of(const EdgeList& graph) {
     return strides;
 }
 
-// Whether edges of a stride, from `length` vertices one after the other, stay within blocks.
+// Whether the edges of this stride that start at `length` consecutive vertices stay within blocks.
 bool stays(Vertex lower, std::size_t length, Vertex stride, Vertex block) {
     return static_cast<std::size_t>(lower % block) + length <=
            static_cast<std::size_t>(block - stride);

@@ -1,5 +1,5 @@
-// Whether the vertices of a graph are numbered like those of a grid in row-major order, with every edge
-// between neighbours: what an image becomes in the hands of those who list its edges themselves.
+// Detects graphs whose vertices are numbered like a grid in row-major order and whose edges all
+// join grid neighbours, such as the edge list that a user builds from an image.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace graphtv {
 
-// Lengths of the axes, at least two of them and each at least 2. Edges may be in any order, and some may
-// be missing, but not more than half of one per vertex and axis. Empty if there is no such grid.
+// The lengths of the axes: at least two axes, each of length at least 2. Edges may be in any order.
+// Edges may be missing, but not more than half of one per vertex and axis. Empty if there is no
+// such grid.
 std::vector<Vertex> lattice_shape(const EdgeList& graph);
 
 }  // namespace graphtv

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Vertex unseen = -1;
 
-// Vertices of the forest in breadth-first order with the half-edge to their parent.
+// The vertices of the forest in breadth-first order, and the half-edge from each to its parent.
 struct BreadthFirst {
     std::vector<Vertex> order;
     std::vector<HalfEdge> up;  // by vertex; `to` is unseen at roots
@@ -64,9 +64,10 @@ RootedForest::RootedForest(const EdgeList& forest, std::span<const double> edge_
     n_children.assign(n, 0);
     entry.resize(n);
     tree_begin.assign(1, 0);
-    // Top down: the subtree of v occupies [begin, begin + subtree) with v last, children in a row,
-    // the heaviest first. On the Euler tour v is entered after two events for every vertex before
-    // its subtree and one for every ancestor.
+    // Top down: the subtree of v occupies [begin, begin + subtree). v is last in it, and the
+    // subtrees of its children follow each other, the largest first. In the Euler tour, v is
+    // entered after two events for every vertex before its subtree and one event for every
+    // ancestor.
     std::vector<Vertex> begin(search.up.size()), depth(search.up.size()), place(search.up.size());
     for (std::size_t i = 0; i < n; ++i) {
         if (i % between_looks == 0) Watched::look();

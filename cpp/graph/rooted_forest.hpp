@@ -1,8 +1,8 @@
-// A forest as flat arrays in the order in which messages travel: leaves before parents.
+// A forest as flat arrays, in the order in which messages are passed: leaves before parents.
 //
 // Vertices are renumbered by their position in a depth-first post-order that visits the heaviest
-// child (largest subtree) first. A position comes before its parent's, subtrees are contiguous, and
-// at most log2 n messages wait at any time besides those of siblings.
+// child (largest subtree) first. Every vertex comes before its parent and subtrees are contiguous.
+// Apart from the messages of siblings, at most log2 n messages are stored at any time.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace graphtv {
 struct RootedForest {
     static constexpr Vertex no_parent = -1;
 
-    // From the edges of a forest on 0…n_vertices-1. Vertices without an edge are left out. An edge
-    // that closes a cycle is a std::invalid_argument.
+    // Builds the forest from edges on the vertices 0…n_vertices-1. Vertices without an edge are
+    // left out. Throws std::invalid_argument if an edge closes a cycle.
     RootedForest(const EdgeList& forest, std::span<const double> edge_weights);
 
     std::vector<Vertex> vertex;   // the vertex at each position
     std::vector<Vertex> parent;   // position of the parent, or no_parent
-    std::vector<EdgeIndex> edge;  // to the parent; meaningless at a root
+    std::vector<EdgeIndex> edge;  // edge to the parent; undefined at a root
     std::vector<double> weight;   // of that edge; 0 at a root
     std::vector<bool> is_tail;    // whether the vertex is the tail of that edge
     std::vector<Vertex> n_children;

@@ -1,5 +1,5 @@
-// Memory that is reserved once and written before it is read: a std::vector would fill it first,
-// and touch pages that are then never used.
+// Uninitialised memory that is reserved once and written before it is read. A std::vector would
+// initialise it and touch pages that may never be used.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@ class Scratch {
     static_assert(std::is_trivially_copyable_v<T>);
 
   public:
-    // Room for n values. What was there is lost when that means more than before.
+    // Makes room for n values. If the memory has to grow, its contents are lost.
     void reserve(std::size_t n) {
         if (n <= size_) return;
-        values_.reset();  // first: never both at once
+        values_.reset();  // free first: the old and the new block never coexist
         size_ = 0;
         values_ = std::make_unique_for_overwrite<T[]>(n);
         size_ = n;
     }
 
-    // Room for n values, more than before, of which [begin, end) move to the front.
+    // Grows to n values and moves [begin, end) to the front.
     void grow(std::size_t n, std::size_t begin, std::size_t end) {
         auto larger = std::make_unique_for_overwrite<T[]>(n);
         std::copy(values_.get() + begin, values_.get() + end, larger.get());

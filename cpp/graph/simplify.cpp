@@ -7,10 +7,11 @@ namespace graphtv {
 
 WeightedEdges simplify(Vertex n_vertices, std::span<const Edge> edges,
                        std::span<const double> weights) {
-    // total[e] becomes the weight of all edges parallel to e if e is the first of them, else zero.
+    // total[e] becomes the total weight of all edges parallel to e if e is the first of them, else
+    // zero.
     std::vector<double> total(weights.begin(), weights.end());
 
-    // A stable counting sort by the smaller end: afterwards the edges with smaller end v are
+    // A stable counting sort by the smaller end. Afterwards the edges with smaller end v are
     // incidences[offsets[v]] … incidences[offsets[v + 1] - 1], in order of occurrence.
     struct Incidence {
         Vertex high;
@@ -28,7 +29,8 @@ WeightedEdges simplify(Vertex n_vertices, std::span<const Edge> edges,
         incidences[static_cast<std::size_t>(place)] = {high, static_cast<EdgeIndex>(e)};
     }
 
-    // latest[high] is the last first-of-its-kind edge that ended in `high`, and its smaller end.
+    // latest[high]: the last edge to `high` that was the first of its parallel class, and its
+    // smaller end.
     struct Latest {
         Vertex low;
         EdgeIndex edge;

@@ -1,4 +1,4 @@
-// A multigraph made simple: loops dropped, parallel edges summed, edges of weight zero dropped.
+// Makes a multigraph simple: drops loops, sums parallel edges and drops edges of weight zero.
 #pragma once
 
 #include <span>
@@ -13,10 +13,9 @@ struct WeightedEdges {
     std::vector<double> weights;
 };
 
-// Every edge stays where it first occurs in the list, with the orientation it has there, and its
-// weight is summed in order of occurrence: a list that is simple already comes back as it is.
-// Linear in vertices and edges. The weights are not negative; a sum may overflow to infinity, which
-// is left to the caller to judge.
+// Every edge keeps the place and the orientation of its first occurrence in the list. Weights are
+// summed in order of occurrence, so a simple list is returned unchanged. Linear in vertices and
+// edges. Weights must not be negative. A sum may overflow to infinity; the caller must check this.
 WeightedEdges simplify(Vertex n_vertices, std::span<const Edge> edges,
                        std::span<const double> weights);
 

@@ -1,4 +1,4 @@
-// The words every folder of the core shares.
+// Types that all folders of the core share.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace graphtv {
 
-// Indices are 32-bit: the border (Graph in Python) refuses graphs of 2^31 vertices or edges.
-// Counts that may exceed them, such as the 2m half-edges of an adjacency, are std::int64_t.
+// Indices are 32-bit: the Python class Graph rejects graphs with 2^31 or more vertices or edges.
+// Counts that may exceed 32 bits, such as the 2m half-edges of an adjacency, are std::int64_t.
 using Vertex = std::int32_t;
 using EdgeIndex = std::int32_t;
 
-// An index as the standard containers want it.
+// Converts an index to the index type of the standard containers.
 constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // An undirected edge with an arbitrarily fixed orientation: (∇u)_e = u[tail] - u[head].
@@ -21,7 +21,8 @@ struct Edge {
     Vertex head;
 };
 
-// A borrowed simple graph 𝒢 = (𝒱, ℰ): no loops, no parallel edges, ends in [0, n_vertices).
+// A non-owning view of a simple graph 𝒢 = (𝒱, ℰ): no loops, no parallel edges, ends in [0,
+// n_vertices).
 struct EdgeList {
     Vertex n_vertices;
     std::span<const Edge> edges;

@@ -23,7 +23,7 @@ class UnionFind {
         return v;
     }
 
-    // Joins the sets of a and b; false if they were one already.
+    // Joins the sets of a and b. Returns false if they are already one set.
     bool unite(Vertex a, Vertex b) {
         a = find(a);
         b = find(b);

@@ -18,7 +18,7 @@ namespace graphtv {
 
 namespace {
 
-// One parallel_for on its way: tasks are handed out in order.
+// A running parallel_for: tasks are handed out in order.
 struct Job {
     const std::function<void(int, int)>& body;
     const int n_tasks;
@@ -37,14 +37,14 @@ struct Job {
     }
 };
 
-// Never destroyed: helpers and callers may be at work on other threads while the process exits.
+// Never destroyed: helpers and callers may still run on other threads while the process exits.
 class Pool {
   public:
     Pool() = default;
     Pool(const Pool&) = delete;
     ~Pool() = delete;
 
-    // Exclusive use of the helpers: false if somebody else has them.
+    // Requests exclusive use of the helpers. False if another caller has them.
     bool try_acquire() { return !busy_.exchange(true); }
     void release() { busy_ = false; }
 
@@ -57,7 +57,7 @@ class Pool {
                 std::thread(work).detach();
                 ++n_helpers_;
             }
-        } catch (const std::exception&) {  // the system refuses more: do with those there are
+        } catch (const std::exception&) {  // no more threads: use those there are
             n_helpers = n_helpers_;
         }
         {
@@ -101,10 +101,10 @@ class Pool {
     int invited_ = 0, working_ = 0;
 };
 
-// Made when the library is loaded, so that no fork finds it half made.
+// Created when the library is loaded, so that no fork finds it half constructed.
 Pool* the_pool = new Pool;
 #if defined(__unix__) || defined(__APPLE__)
-// The threads of a forked parent do not exist in the child: forget them there.
+// The threads of a forked parent do not exist in the child: discard their handles there.
 [[maybe_unused]] const int registered =
     pthread_atfork(nullptr, nullptr, [] { the_pool = new Pool; });
 #endif

@@ -1,6 +1,6 @@
-// Why a long computation should end early: a deadline, or a user who asks. Every loop of the solver
-// asks at least every few milliseconds of work and then returns with its state intact: whatever it
-// holds by then is feasible and can be certified.
+// Ends a long computation early, at a deadline or on request of the user. Every loop of the solver
+// checks the watch at least every few milliseconds of work. It then returns with its state intact,
+// so that its point is feasible and can be certified.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,13 @@
 
 namespace graphtv {
 
-// Thrown out of a set-up that is of no use unless it is complete.
+// Thrown by a set-up whose partial result would be useless.
 struct Expired : std::exception {
     const char* what() const noexcept override { return "the watch expired"; }
 };
 
-// Cheap steps of a loop, such as a visit of a vertex or an edge, between two looks at the watch.
+// The number of cheap loop steps, such as visits of a vertex or an edge, between two checks of the
+// watch.
 inline constexpr std::size_t between_looks = 1 << 15;
 
 // Calls body(i) for i in [0, n), and ends() every between_looks steps. Returns false as soon as
@@ -37,14 +38,15 @@ class Watch {
     using Clock = std::chrono::steady_clock;
 
     Watch() = default;
-    // `poll` is asked now and then, on the thread that called the solver, and returns true to end.
+    // The thread that called the solver calls `poll` at regular intervals. It returns true to end
+    // the run.
     Watch(double seconds, std::function<bool()> poll) : poll_(std::move(poll)) {
         if (seconds < std::numeric_limits<double>::infinity())
             deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(std::min(seconds, 1e9)));
     }
 
-    // Cheap enough for every few thousand vertices. Once true, it stays so.
+    // Cheap enough to be called every few thousand vertices. Once true, it stays true.
     bool expired() {
         if (expired_) return true;
         const auto now = Clock::now();
@@ -56,7 +58,7 @@ class Watch {
         return expired_;
     }
 
-    // From now on expires so much before the deadline.
+    // From now on, expires this many seconds before the deadline.
     void reserve(double seconds) {
         const auto wanted = std::chrono::duration_cast<Clock::duration>(
             std::chrono::duration<double>(std::min(seconds, 1e9)));
@@ -64,7 +66,8 @@ class Watch {
         reserved_ = wanted;
     }
 
-    // Seconds until the deadline, for those about to do what cannot be ended early.
+    // Seconds until the deadline, for callers that are about to start work that cannot be
+    // interrupted.
     double remaining() const {
         if (deadline_ == Clock::time_point::max()) return std::numeric_limits<double>::infinity();
         return std::chrono::duration<double>(deadline_ - Clock::now()).count();
@@ -78,10 +81,10 @@ class Watch {
     bool expired_ = false;
 };
 
-// Puts the calling thread under a watch, for work that is of no use unless it is complete: every
-// `look` on the way throws Expired when the watch has expired. Set-ups are nested deep, and this
-// spares each of their parts a parameter. Helpers of a parallel loop are under none: what the
-// caller's worker throws ends the loop.
+// Puts the calling thread under a watch, for work whose partial result would be useless. Every
+// nested `look` throws Expired when the watch has expired. This avoids an extra parameter in every
+// function of a deeply nested set-up. The helpers of a parallel loop are not under the watch; an
+// exception of the caller's worker ends the loop.
 class Watched {
   public:
     explicit Watched(Watch* watch) : before_(std::exchange(current_, watch)) {}

@@ -33,7 +33,7 @@ struct UniformWeight {
     double before(Index k) const { return k == 0 ? 0.0 : weight; }
 };
 
-// Reciprocals of short lengths: a division would sit on the scan's critical path.
+// Reciprocals of short lengths. A division would lie on the critical path of the scan.
 constexpr Index reciprocal_limit = 512;
 const std::array<double, reciprocal_limit + 1> reciprocals = [] {
     std::array<double, reciprocal_limit + 1> table{};
@@ -42,7 +42,7 @@ const std::array<double, reciprocal_limit + 1> reciprocals = [] {
     return table;
 }();
 
-// Four running sums: fast, and more accurate than one.
+// Four running sums are faster and more accurate than one.
 double sum(const double* first, const double* last) {
     double s[4] = {};
     for (; last - first >= 4; first += 4)
@@ -60,7 +60,7 @@ double range(std::span<const double> values) {
     return high - low;
 }
 
-// Range of a few values, spread by the golden ratio so that no period escapes them.
+// Range of a few samples. The golden ratio spaces them, so that they do not miss a periodic signal.
 double sampled_range(std::span<const double> values) {
     constexpr std::size_t n_samples = 24;
     if (values.size() <= n_samples) return range(values);
@@ -80,7 +80,7 @@ double sampled_range(std::span<const double> values) {
 
 class ChainScan {
   public:
-    // `sum_again`: the values of pieces, see tv_chain.
+    // `sum_again`: recompute the values of pieces by summation; see tv_chain.
     template <class Weights>
     static void solve(const double* f, Weights w, Index n, double* u, bool sum_again,
                       ChainWorkspace& workspace) {
@@ -97,9 +97,9 @@ class ChainScan {
   private:
     using Block = ChainWorkspace::Block;
 
-    // The convex minorant of one side of the tube, seen from the anchor: blocks of increasing slope
-    // (sum over length). The lower side is entered with its sign changed. The last block
-    // stays in registers.
+    // The convex minorant of one side of the tube, seen from the anchor, as blocks of increasing
+    // slope (sum over length). For the lower side all signs are reversed. The last block stays in
+    // registers.
     struct Hull {
         Scratch<Block>& memory;
         Block* blocks;
@@ -119,8 +119,9 @@ class ChainScan {
                 [](double partial, const Block& block) { return partial + block.sum; });
         }
 
-        // Blocks leave at the front and come at the back. They are moved back to the beginning of
-        // the memory, of which no more is used than twice the most blocks alive at once.
+        // Blocks leave at the front and arrive at the back. They are moved to the start of the
+        // memory when they reach its end. The memory in use is at most twice the largest number of
+        // live blocks.
         void make_room() {
             const auto room = static_cast<Index>(memory.size());
             const bool is_half_full = 2 * (end - begin) > limit;
@@ -140,7 +141,7 @@ class ChainScan {
             begin = 0;
         }
 
-        // Adds the vertex `now`, pooling the blocks whose slope would not increase.
+        // Adds the vertex `now` and pools the blocks whose slope would not increase.
         void add(double value, double now, double next) {
             if (sum < value * (now - start)) {
                 if (end == limit) make_room();
@@ -166,12 +167,12 @@ class ChainScan {
         const Index n;
         double* u;
         ChainWorkspace& workspace;
-        Index anchor = 0;     // first vertex that is not finished
+        Index anchor = 0;     // first vertex that is not final
         double inflow = 0.0;  // x_{anchor - 1}
 
         void solve() {
-            // A bend may waste this many scanned vertices per finished one before the hull takes
-            // over; the hull keeps going for a stretch and hands back when its blocks are short.
+            // If the scan needs more than this many scanned vertices per finished vertex, the hull
+            // takes over. The hull runs for a stretch and hands back when its blocks are short.
             constexpr Index exchange = 3, allowance = 64, savings = 1024, short_chain = 32;
             Index balance = 0, longest = 0;
             if (n > short_chain && is_smooth(0)) hull();
@@ -189,11 +190,12 @@ class ChainScan {
             }
         }
 
-        // Finishes [begin, end) at a common value, between the flows given.
+        // Finishes [begin, end) with a common value, given the flow on both sides.
         void finish(Index begin, Index end, double in, double out, double value) const {
             if constexpr (sum_again)
                 value = (sum(f + begin, f + end) + (in - out)) / static_cast<double>(end - begin);
-            if (begin + 4 <= n) {  // unconditional: what is beyond the end is written again later
+            if (begin + 4 <=
+                n) {  // unconditional: later segments overwrite the values beyond the end
                 store(u + begin, Lanes(value));
                 store(u + begin + 2, Lanes(value));
                 begin += 4;
@@ -207,8 +209,8 @@ class ChainScan {
             inflow = outflow;
         }
 
-        // Finishes the vertices from the anchor on whose next edge surely jumps:
-        // |f_k - f_{k+1}| > w_{k-1} + 2 w_k + w_{k+1} leaves no room for another sign.
+        // Finishes the vertices from the anchor on whose next edge is certain to jump: if |f_k -
+        // f_{k+1}| > w_{k-1} + 2 w_k + w_{k+1}, the sign of the jump is that of f_k - f_{k+1}.
         void finish_certain_jumps() {
             for (; anchor + 1 < n; ++anchor) {
                 const double drop = f[anchor] - f[anchor + 1], weight = w[anchor];
@@ -220,8 +222,8 @@ class ChainScan {
         }
 
         // Finds the first bend after the anchor and finishes the segment before it. Lane 0 follows
-        // the steepest line to the lower tube, lane 1 the same for the mirrored signal -f. Returns
-        // the number of vertices scanned.
+        // the steepest line to the lower tube, lane 1 does the same for the mirrored signal -f.
+        // Returns the number of scanned vertices.
         Index scan() {
             finish_certain_jumps();
             const Index start = anchor;
@@ -246,7 +248,7 @@ class ChainScan {
                 }
                 const Lanes excess = flow - Lanes(weight);
                 const Index length = k - start + 1;
-                // A line outside its tube is turned until it touches it here.
+                // A line outside its tube is turned until it touches the tube here.
                 const auto turn = [&](double reciprocal) {
                     slope = slope + max(excess, Lanes(0.0)) * Lanes(reciprocal);
                     flow = min(flow, Lanes(weight));
@@ -254,7 +256,7 @@ class ChainScan {
                 };
                 if (length <= reciprocal_limit)
                     turn(reciprocals[static_cast<std::size_t>(length)]);
-                else if (less(excess, Lanes(0.0)) != 3)  // rare by now
+                else if (less(excess, Lanes(0.0)) != 3)  // rare at this point
                     turn(1.0 / static_cast<double>(length));
                 if (k == n - 1) {  // the closed end of the tube: both lines lead there
                     finish_until(n, 0.0, slope.first());
@@ -263,7 +265,7 @@ class ChainScan {
             }
         }
 
-        // Few turns among the next samples: the scan would start afresh all the time.
+        // Few turns among the next samples: the scan would restart too often.
         bool is_smooth(Index k) const {
             const Index samples = std::min<Index>(n - k - 2, 32);
             Index turns = 0;
@@ -273,15 +275,15 @@ class ChainScan {
         }
 
         // The taut string by its two hulls, from the anchor to the end, or until a stretch is over
-        // and the scan is the better choice again.
+        // and the scan is faster again.
         void hull() {
             constexpr Index stretch = 4096, short_blocks = 128;
             Index reconsider = anchor + stretch;
             double weight = w[anchor], origin = static_cast<double>(anchor), flow = inflow;
             Hull up(workspace.upper_, f[anchor] + (flow + weight), origin);
             Hull low(workspace.lower_, -(f[anchor] + (flow - weight)), origin);
-            // One line is left of `line`, and it crosses the first blocks of the other hull: the
-            // string follows these.
+            // One hull is a single line, and this line crosses the first blocks of the other hull:
+            // the string follows these blocks.
             const auto follow = [&](Hull& line, Hull& other, double sign, double next) {
                 while (other.has_several_blocks()) {
                     const double block = other.first_sum(), end = other.first_end();
@@ -312,7 +314,7 @@ class ChainScan {
                     return;
                 }
             }
-            // The hulls meet at the closed end: all that is left is one line, to rounding.
+            // The hulls meet at the closed end: up to rounding, the rest is one line.
             finish(static_cast<Index>(origin), n, flow, 0.0,
                    up.total() / (static_cast<double>(n) - origin));
             anchor = n;
@@ -325,7 +327,8 @@ ChainWeights ChainWeights::of(std::span<const double> values) {
 }
 
 void ChainWorkspace::reserve(std::size_t longest) {
-    // Twice the blocks that can be alive, and at least what a hull starts with; see Hull::make_room.
+    // Twice the number of live blocks, and at least the initial size of a hull; see
+    // Hull::make_room.
     upper_.reserve(2 * longest + least_blocks);
     lower_.reserve(2 * longest + least_blocks);
     capped_.reserve(longest);
@@ -348,9 +351,10 @@ void tv_chain(std::span<const double> f, ChainWeights weights, std::span<double>
         u[1] = std::abs(flow) < weights[0] ? u[0] : f[1] + flow;
         return;
     }
-    // A few samples tell whether the weights are large beside the signal. Then the slopes found on
-    // the way have lost digits, and pieces are summed again. Much larger ones are capped: no flow
-    // exceeds n times the range of f, so that changes nothing but the rounding.
+    // A few samples show whether the weights are large compared with the signal. If so, the slopes
+    // found by the scan have lost digits, and the values of pieces are recomputed by summation.
+    // Much larger weights are capped: no flow exceeds n times the range of f, so the cap affects
+    // only rounding.
     const double spread = sampled_range(f);
     const bool sum_again = weights.largest > 64.0 * spread;
     const double cap = weights.largest <= 1024.0 * spread ? std::numeric_limits<double>::infinity()

@@ -18,7 +18,7 @@ struct EdgePenalty {
         return size < delta ? 0.5 * size * (size / delta) : size - 0.5 * delta;
     }
 
-    // Infinite also where p is not a number.
+    // Also infinite if p is NaN.
     double conjugate(double p) const {
         return std::abs(p) <= 1.0 ? 0.5 * delta * p * p : std::numeric_limits<double>::infinity();
     }
@@ -29,7 +29,7 @@ struct EdgePenalty {
         return std::clamp(v, -1.0, 1.0);
     }
 
-    // h(x)/t as a function of x/t: the same penalty in another unit.
+    // h(x)/t as a function of x/t: the same penalty in other units.
     EdgePenalty over(double t) const { return {delta / t}; }
 };
 

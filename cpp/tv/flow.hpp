@@ -6,9 +6,9 @@
 
 namespace graphtv {
 
-// The flow from a vertex with value u to a neighbour with value v, over an edge of weight w, given
-// what conservation leaves for it: ±w where u jumps. A jump of the size of rounding, with
-// conservation against it, is a tie that rounding has split.
+// The flow from a vertex with value u to a neighbour with value v over an edge of weight w, where
+// conservation demands a given flow. It is ±w where u jumps. A jump of the size of rounding whose
+// sign contradicts conservation is treated as a tie.
 inline double bounded_flow(double conserved, double w, double u, double v) {
     const double drop = u - v, saturated = std::copysign(w, drop);
     const bool jumps = std::abs(drop) > 1e-14 * (std::abs(u) + std::abs(v) + w) ||

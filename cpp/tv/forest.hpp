@@ -1,4 +1,4 @@
-// The exact solution of one forest for signal after signal: a ForestBlock with memory of its own.
+// The exact solution of one forest for a sequence of signals: a ForestBlock with its memory.
 #pragma once
 
 #include <span>
@@ -16,12 +16,13 @@ class ForestTV {
     ForestTV(const ForestTV&) = delete;
     ForestTV& operator=(const ForestTV&) = delete;
 
-    // f and u are indexed by vertex; u_i = f_i where no edge is. `warm` starts the chains from the
-    // pieces of the last warm call; trees always start cold. No memory is taken after the first
-    // call.
+    // f and u are indexed by vertex; u_i = f_i at vertices without an edge. `warm` starts the
+    // chains from the pieces of the last warm call; trees always start cold. Allocates no memory
+    // after the first call.
     void solve(std::span<const double> f, std::span<double> u, bool warm, int n_threads);
 
-    // Recomputes the value of every piece of u from f, free of the rounding of long message chains.
+    // Recomputes the value of every piece of u from f, without the rounding errors of long message
+    // chains.
     void refine(std::span<const double> f, std::span<double> u);
 
     // p by edge of the forest, |p| ≤ 1 and Kᵀp = f - u to rounding.

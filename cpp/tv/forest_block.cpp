@@ -18,7 +18,7 @@ bool has_paths_only(const EdgeList& forest) {
 
 using Layout = std::variant<ChainForest, LatticeForest, RootedForest>;
 
-// Huber chains and weighted vertices take the way of the trees.
+// Huber chains and chains with vertex weights use the tree solver.
 Layout lay_out(const EdgeList& forest, std::span<const double> edge_weights, bool is_plain,
                bool is_renumbered) {
     if (!is_plain) return RootedForest(forest, edge_weights);
@@ -106,9 +106,9 @@ std::span<const Vertex> ForestBlock::vertices() const {
     return {};
 }
 
-// Neighbouring chains of one length go together: rows as many as there are lanes, columns eight at
-// least to fill cache lines, and more while the cache holds them, since their vertices tend to fall
-// into the same few sets of it.
+// Bundles neighbouring chains of equal length. Rows: as many chains as there are lanes. Columns: at
+// least eight chains, to fill cache lines, and more as long as the cache holds them, since their
+// vertices tend to map to the same few cache sets.
 void ForestBlock::make_bundles() {
     const auto begin = tree_begin();
     const auto n_chains = static_cast<Vertex>(begin.size() - 1);
@@ -137,8 +137,8 @@ void ForestBlock::add_panel(std::size_t length, std::size_t lanes) {
     longest = std::max(longest, length);
 }
 
-// Lanes of about the same length, cut between chains. Where a chain is too long for that, all are
-// one lane.
+// Lanes of similar length, cut between chains. If a chain is too long for that, the strip has a
+// single lane.
 void ForestBlock::make_strips() {
     const auto begin = tree_begin();
     strips_.reserve(shards_.size());
@@ -163,7 +163,7 @@ void ForestBlock::make_strips() {
     }
 }
 
-// What is beyond the end of a lane are chains of one vertex.
+// Padding beyond the end of a lane consists of chains of one vertex.
 void ForestBlock::mark_ends(const Strip& strip, std::int8_t* jumps) const {
     std::fill_n(jumps, strip.lanes * strip.length, std::int8_t{1});
     visit_strip(strip, strip.lanes,

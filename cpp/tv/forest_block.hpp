@@ -2,14 +2,15 @@
 //
 //     u = argmin ½ Σ c_i (u_i - z_i)² + Σ_e h(w_e (u_i - u_j))   over the edges e of the forest,
 //
-// with h = |·| or its Huber relaxation, done in one pass together with whatever the caller computes
-// from z and u. The layout is constant and shared: what one signal leaves behind for the next is a
-// ForestMemory, scratch memory is a ForestWorkspace that all forests of a solver share.
+// with h = |·| or its Huber relaxation. The step is one pass, fused with the caller's computations
+// on z and u. The layout is constant and shared. ForestMemory keeps the state that one signal
+// passes to the next, and ForestWorkspace is scratch memory that all forests of a solver share.
 //
-// Forest variables such as q_l = K_lᵀp_l live in slots. A linear forest is stored as compact chains,
-// any other as rooted trees, and slots are positions therein: vertices without an edge have none.
-// Chains along an axis of a grid need no index at all: there slots are vertices. In scratch memory
-// the vertices of several chains lie side by side, as the warm solver wants them.
+// Forest variables such as q_l = K_lᵀp_l are stored in slots. A linear forest is stored as compact
+// chains, any other forest as rooted trees. Slots are positions in these arrays, and vertices
+// without an edge have no slot. Chains along an axis of a grid need no index: there the slots are
+// the vertices. In scratch memory the vertices of several chains are interleaved, as the warm
+// solver requires.
 #pragma once
 
 #include <array>
@@ -36,11 +37,11 @@ namespace graphtv {
 
 class ForestBlock;
 
-// As many neighbours at once: an argument that says the type.
+// A tag type for operations on n neighbouring vertices at once.
 template <std::size_t n>
 using Neighbours = std::integral_constant<std::size_t, n>;
 
-// Where the chains of one signal's last solution jump, from which the next one starts.
+// The jumps of the last solution of one signal. The next solve starts from them.
 struct ForestMemory {
     ForestMemory() = default;
     explicit ForestMemory(const ForestBlock& forest);
@@ -71,60 +72,61 @@ class ForestWorkspace {
 
 class ForestBlock {
   public:
-    // Vertex weights c are positive, or empty for ones. `vertex_numbers` says what the caller calls the vertices (empty: 0, 1, …); all
-    // else that is indexed by vertex goes by these. Throws std::invalid_argument on a cycle.
-    // Chains have their weights side by side, or look them up, which is slower, but takes no memory:
-    // then the edge weights must outlive the object, unless it is told others by rename_edges.
+    // Vertex weights c are positive, or empty for ones. `vertex_numbers` are the caller's numbers
+    // of the vertices (empty: 0, 1, …), by which all other arrays over vertices are indexed. Throws
+    // std::invalid_argument on a cycle. With `looks_weights_up`, chains look up their weights
+    // instead of copying them, which is slower but takes no memory. The edge weights must then
+    // outlive the object, unless rename_edges replaces them.
     ForestBlock(const EdgeList& forest, std::span<const double> edge_weights,
                 EdgePenalty penalty = {}, std::span<const double> vertex_weights = {},
                 std::span<const Vertex> vertex_numbers = {}, bool looks_weights_up = false);
 
-    // Says what the caller calls the edges, if not 0, 1, …, and their weights by these numbers, which
-    // must outlive the object.
+    // Sets the caller's numbers of the edges, if they are not 0, 1, …, and the weights by these
+    // numbers. The weights must outlive the object.
     void rename_edges(std::span<const EdgeIndex> numbers, std::span<const double> weights);
 
     std::size_t n_slots() const { return n_slots_; }
     int n_shards() const { return static_cast<int>(shards_.size()); }
     bool is_linear() const { return !std::holds_alternative<RootedForest>(layout_); }
-    // Whether slots are vertices, and whether every vertex has an edge.
+    // is_lattice: slots are vertices. covers: every vertex has an edge.
     bool is_lattice() const { return std::holds_alternative<LatticeForest>(layout_); }
     bool covers(std::size_t n_vertices) const {
         return static_cast<std::size_t>(tree_begin().back()) == n_vertices;
     }
     std::size_t n_bytes() const;
 
-    // Another width of the Huber penalty, if there was one from the beginning.
+    // Changes the width of the Huber penalty. The forest must have been built with a Huber penalty.
     void set_penalty(EdgePenalty penalty) { penalty_ = penalty; }
 
-    // The proximal step: z = load(slot, vertex) for every vertex that has an edge, then
-    // store(slot, vertex, z, u, partial), where partials[shard] gathers what is to be summed up.
-    // Shards do not depend on the number of threads. False if the watch expired: the shards that
-    // were not reached are left as they were. Without a memory the chains start cold. A load and a
-    // store that take Neighbours<n> before the slot deal with Pack<n>, for n vertices from the given
-    // one on; n is 1 but on lattices, where slots are vertices.
+    // The proximal step: z = load(slot, vertex) for every vertex that has an edge, then store(slot,
+    // vertex, z, u, partial). partials[shard] collects the sums of one shard; shards do not depend
+    // on the number of threads. Returns false if the watch expired; shards that were not reached
+    // are unchanged. Without a memory the chains start cold. A load and a store that take
+    // Neighbours<n> before the slot operate on Pack<n>, for n consecutive vertices. n > 1 occurs
+    // only on lattices, where slots are vertices.
     template <class Partial, class Load, class Store>
     bool sweep(ForestMemory* memory, ForestWorkspace& workspace, int n_threads, Watch* watch,
                std::span<Partial> partials, const Load& load, const Store& store) const;
 
-    // body(slot, vertex) for every vertex that has an edge, by as many threads.
+    // Calls body(slot, vertex) for every vertex that has an edge, on n_threads threads.
     template <class Body>
     void for_each_slot(int n_threads, const Body& body) const;
 
     // q = K_lᵀp_l by slot, p by the caller's edge numbers.
     void adjoint(std::span<const double> p, std::span<double> q, int n_threads) const;
 
-    // The p in [-1, 1] with K_lᵀp_l = q, from leaves to root, by the caller's edge numbers. `q` is
-    // destroyed, unless recovery is said to keep it.
+    // The p in [-1, 1] with K_lᵀp_l = q, computed from leaves to root, by the caller's edge
+    // numbers. Overwrites `q` unless recovery_keeps_q().
     bool recovery_keeps_q() const { return std::holds_alternative<ChainForest>(layout_); }
     void recover(std::span<double> q, std::span<double> p, int n_threads) const;
     void recover(std::span<double> q, std::span<Rounded> p, int n_threads) const;
 
-    // Recomputes the value of every piece of u = prox(f), by vertex, free of the rounding of long
-    // message chains.
+    // Recomputes the value of every piece of u = prox(f), by vertex, without the rounding errors of
+    // long message chains.
     void refine(std::span<const double> f, std::span<double> u) const;
 
-    // p by the caller's edge numbers with K_lᵀp_l = f - u, where u = prox(f), both by vertex: exactly
-    // ±1 wherever u jumps.
+    // p by the caller's edge numbers with K_lᵀp_l = f - u, where u = prox(f), both by vertex. p is
+    // exactly ±1 wherever u jumps.
     void dual(std::span<const double> f, std::span<const double> u, std::span<double> p) const;
 
   private:
@@ -137,7 +139,7 @@ class ForestBlock {
         std::size_t memory;  // where its jumps begin
         std::size_t lanes;   // of its panels
     };
-    // Its vertices: as many chains as it is wide, from `start` on, `pitch` apart.
+    // The vertices of a bundle: `width` chains from `start` on, `pitch` apart.
     struct Extent {
         std::size_t length, width, start, stride, pitch;
     };
@@ -148,7 +150,7 @@ class ForestBlock {
         std::size_t memory;
         std::size_t lanes;
     };
-    // Trees, or bundles of chains, [first, last), by number.
+    // Trees or bundles of chains [first, last), by number.
     struct Shard {
         Vertex first, last;
     };
@@ -164,30 +166,30 @@ class ForestBlock {
         const auto* lattice = std::get_if<LatticeForest>(&layout_);
         return lattice != nullptr && lattice->weight.size() == 1;
     }
-    // Of the edge to the next position of a chain, 0 at its end.
+    // The weight of the edge to the next position of a chain; 0 at its end.
     double weight_at(std::size_t position) const {
         return weight_.empty()
                    ? look_up(std::get<ChainForest>(layout_).edge[position], edge_weights_.data())
                    : weight_[position];
     }
-    // Without a branch, which would often be mispredicted.
+    // Branch-free, since a branch would often be mispredicted.
     static double look_up(EdgeIndex e, const double* weights) {
         const auto bits = std::bit_cast<std::uint64_t>(weights[std::max(e, 0)]);
         const auto mask = static_cast<std::uint64_t>(-static_cast<std::int64_t>(e >= 0));
         return std::bit_cast<double>(bits & mask);
     }
     std::span<const double> lattice_weights(Vertex chain) const;
-    // In the worker's memory, unless they lie side by side anyway.
+    // Copies the weights to the worker's memory unless they are contiguous.
     ChainWeights chain_weights(Vertex chain, ForestWorkspace::Worker& worker) const;
-    // The trees, or chains, of a shard, by number.
+    // The trees or chains of a shard, by number.
     Shard trees_of(int shard) const;
     std::pair<std::size_t, std::size_t> slots_of(int shard) const;
-    // body(shard) for every one, with a look before each.
+    // Calls body(shard) for every shard and checks the watch before each.
     template <class Body>
     void for_each_shard(int n_threads, const Body& body) const;
     template <class Body>
     void for_each_chain_edge(Shard chains, const Body& body) const;
-    // put(edge, p) for every edge.
+    // Calls put(edge, p) for every edge.
     template <class Put>
     void recover_each(std::span<double> q, int n_threads, const Put& put) const;
     void solve_bundle(const Bundle& bundle, std::int8_t* jumps, bool has_solution,
@@ -199,14 +201,14 @@ class ForestBlock {
                     ForestWorkspace::Worker& worker) const;
 
     Extent extent_of(const Bundle& bundle) const;
-    // visit(place in scratch memory, vertex or position), for a sweep over one shard.
+    // Calls visit(position in scratch memory, vertex or position) for a sweep over one shard.
     template <class Visit>
     void visit_bundle(const Bundle& bundle, std::size_t lanes, const Visit& visit) const;
     template <class Visit>
     void visit_strip(const Strip& strip, std::size_t lanes, const Visit& visit) const;
-    // The same for panels of all lanes: row(place, vertex) for four chains at the same vertex, if
-    // they are neighbours; square(place, vertex, pitch) for four neighbours on each of four chains;
-    // visit for those left over.
+    // The same for panels of all lanes. Calls row(place, vertex) for four neighbouring chains at
+    // the same vertex, square(place, vertex, pitch) for four neighbours on each of four chains, and
+    // visit for the rest.
     template <class Row, class Square, class Visit>
     void visit_panels(const Bundle& bundle, const Row& row, const Square& square,
                       const Visit& visit) const;

@@ -1,4 +1,4 @@
-// K_l of a forest: its adjoint, and the way back from q = K_lᵀp to p.
+// K_l of a forest: its adjoint, and the recovery of p from q = K_lᵀp.
 #include <algorithm>
 
 #include "parallel/watch.hpp"
@@ -7,7 +7,7 @@
 
 namespace graphtv {
 
-// The slots of a shard, of trees.
+// The slots of a shard of trees.
 std::pair<std::size_t, std::size_t> ForestBlock::slots_of(int shard) const {
     const auto [first, last] = shards_[at(shard)];
     return {at(tree_begin()[at(first)]), at(tree_begin()[at(last)])};
@@ -27,7 +27,7 @@ void ForestBlock::for_each_shard(int n_threads, const Body& body) const {
     });
 }
 
-// edge(place, next place, number, weight, is_tail) along the chains, places being slots.
+// Calls edge(place, next place, number, weight, is_tail) along the chains; places are slots.
 template <class Body>
 void ForestBlock::for_each_chain_edge(Shard chains_here, const Body& body) const {
     const auto begin = tree_begin();
@@ -83,7 +83,7 @@ void ForestBlock::recover_each(std::span<double> q, int n_threads, const Put& pu
     const auto* lattice = std::get_if<LatticeForest>(&layout_);
     for_each_shard(n_threads, [&](int shard) {
         if (lattice != nullptr && lattice->weight.size() == 1) {
-            // The chains of a bundle side by side, in the order of memory.
+            // Processes the chains of a bundle together, in memory order.
             const double weight = lattice->weight[0];
             const std::size_t step = at(lattice->stride);
             const auto joins = [&](std::size_t v) {
@@ -125,7 +125,7 @@ void ForestBlock::recover(std::span<double> q, std::span<Rounded> p, int n_threa
 }
 
 void ForestBlock::refine(std::span<const double> f, std::span<double> u) const {
-    if (is_linear() || penalty_.is_huber()) return;  // these are as good as it gets already
+    if (is_linear() || penalty_.is_huber()) return;  // these are already accurate
     const auto& trees = std::get<RootedForest>(layout_);
     std::vector<double> f_here(n_slots_), u_here(n_slots_);
     for (std::size_t i = 0; i < n_slots_; ++i) {

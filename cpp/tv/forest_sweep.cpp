@@ -66,7 +66,7 @@ void ForestBlock::solve_bundle(const Bundle& bundle, std::int8_t* jumps, bool ha
     const double* weight = std::get<LatticeForest>(layout_).weight.data();
     for (std::size_t c = 0; c < width; c += lanes) {
         double *z = worker.z.data() + c * length, *w = worker.weights.data();
-        for (std::size_t lane = width - c; lane < lanes; ++lane)  // chains that are not there
+        for (std::size_t lane = width - c; lane < lanes; ++lane)  // padding
             for (std::size_t k = 0; k < length; ++k) z[k * lanes + lane] = 0.0;
         for (std::size_t lane = 0; lane < lanes && lanes > 1 && !has_one_weight(); ++lane)
             for (std::size_t k = 0; k < length; ++k)
@@ -103,7 +103,7 @@ void ForestBlock::solve_strip(const Strip& strip, std::int8_t* jumps, bool has_s
                 has_solution, worker.chain);
 }
 
-// Chain after chain in scratch memory.
+// Stores the chains one after another in scratch memory.
 void ForestBlock::solve_cold(Vertex first, Vertex last, ForestWorkspace::Worker& worker) const {
     const auto begin = tree_begin();
     for (Vertex t = first; t < last; ++t) {

@@ -1,5 +1,5 @@
-// Passes over the slots of a forest, and the proximal step in the midst of one: what its callers do
-// with every z and u is compiled into it.
+// Passes over the slots of a forest, and the proximal step inside such a pass. The caller's
+// operations on z and u are compiled into the pass.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ inline ForestBlock::Extent ForestBlock::extent_of(const Bundle& bundle) const {
             at(lattice.chain_start[first]), at(lattice.stride), at(bundle.pitch)};
 }
 
-// In the order of memory, but for blocks of neighbouring vertices where chains are rows. In scratch
-// memory, panels of as many lanes follow each other.
+// Visits vertices in memory order, except that chains along rows are visited in blocks of
+// neighbouring vertices. In scratch memory, panels of `lanes` lanes follow each other.
 template <class Visit>
 void ForestBlock::visit_bundle(const Bundle& bundle, std::size_t lanes, const Visit& visit) const {
     const Extent extent = extent_of(bundle);
@@ -128,7 +128,7 @@ bool ForestBlock::sweep(ForestMemory* memory, ForestWorkspace& workspace, int n_
     };
     const auto store_bundle = [&](const Bundle& bundle, std::size_t lanes, const double* z,
                                   const double* u, Partial& partial) {
-        Partial sums = partial;  // in registers, where no store can alias it
+        Partial sums = partial;  // in registers: no store can alias it
         const auto visit = [&](std::size_t i, std::size_t v) { store_one(v, v, z[i], u[i], sums); };
         const auto store_panels = [&] {
             if constexpr (takes_packs)
@@ -215,7 +215,8 @@ bool ForestBlock::sweep(ForestMemory* memory, ForestWorkspace& workspace, int n_
         if (memory && is_linear()) memory->is_solved[at(task)] = 1;
         partials[at(task)] = partial;
     };
-    parallel_for(n_shards(), n_threads, std::cref(sweep_shard));  // a copy would take memory
+    parallel_for(n_shards(), n_threads,
+                 std::cref(sweep_shard));  // std::cref: a copy would allocate
     return !stopped.load();
 }
 

@@ -17,14 +17,14 @@ class HuberNewton {
           pivot_(workspace.pivot_.data(), problem.size),
           zone_(workspace.zone_.data(), problem.size) {}
 
-    // Improves u, an approximate minimiser of the centred problem. False if the steps did not
-    // suffice.
+    // Improves u, an approximate minimiser of the centred problem. Returns false if it has not
+    // converged within `step_limit` steps.
     bool solve(int step_limit) {
         classify();
         return solve_from_zones(step_limit);
     }
 
-    // The same, where the first step is for given zones.
+    // The same, but the first step uses the given zones.
     bool solve_from_zones(int step_limit) {
         bool settled = false;
         for (int n_steps = 0; n_steps < step_limit && !settled; ++n_steps) {
@@ -37,17 +37,18 @@ class HuberNewton {
                 u_[i] += move;
                 farthest = std::max(farthest, std::abs(move));
             }
-            // A full step inside the zones it was computed for ends at the minimiser. Moves lost in
-            // rounding would go on for ever.
+            // A full step that stays inside its zones ends at the minimiser. Moves below rounding
+            // are also the end: they could continue for ever.
             settled = (length == 1.0 && zones_hold()) || farthest <= resolution_;
         }
         return settled;
     }
 
-    // Where a vertex hangs on quadratic edges of less stiffness w²/δ than its mass, f - C⁻¹Kᵀp is nearer
-    // to the minimiser than u, with p from u: nothing is lost of f, which u has been centred by. It
-    // matters where weights are so small that u differs from f in its last digits, or in none. What
-    // differs from u by more than rounding has edges whose zones only rounding decides.
+    // At a vertex whose quadratic edges have a total stiffness w²/δ below its mass, f - C⁻¹Kᵀp with
+    // p from u is closer to the minimiser than u. It keeps all digits of f, whereas u was centred.
+    // This matters where weights are so small that u differs from f only in its last digits or not
+    // at all. If the two values differ by more than rounding, rounding alone decided some zones,
+    // and u is kept.
     void settle(std::span<const double> f) {
         const std::span<double> flow = step_, stiffness = pivot_;
         std::fill(flow.begin(), flow.end(), 0.0);
@@ -70,7 +71,7 @@ class HuberNewton {
     }
 
   private:
-    // w Δu on the edge to the parent, and no more than rounding counts as none.
+    // w Δu on the edge to the parent; differences of the size of rounding count as zero.
     double stretch(std::size_t i) const {
         const double drop = problem_.drop(u_, i);
         return std::abs(drop) <= resolution_ ? 0.0 : problem_.weight(i) * drop;
@@ -84,7 +85,7 @@ class HuberNewton {
         }
     }
 
-    // After a step, up to rounding at the kinks of h.
+    // Whether the zones are still correct after a step, up to rounding at the kinks of h.
     bool zones_hold() const {
         const double delta = problem_.delta;
         for (std::size_t i = 0; !problem_.is_root(i); ++i) {
@@ -96,7 +97,7 @@ class HuberNewton {
         return true;
     }
 
-    // The Newton step v - u, where v minimises the quadratic that the zones stand for:
+    // The Newton step v - u, where v minimises the quadratic function that the zones define:
     // (C + Σ_quadratic w²/δ ∇_eᵀ∇_e) v = C f - Σ_linear ±w ∇_eᵀ.
     void find_step() {
         for (std::size_t i = 0; i < problem_.size; ++i)
@@ -112,7 +113,7 @@ class HuberNewton {
         for (std::size_t i = 0; i < problem_.size; ++i) step_[i] -= u_[i];
     }
 
-    // Derivative of the objective along the step at u + t step: increasing in t.
+    // Derivative of the objective along the step, at u + t step. It increases with t.
     double slope(double t) const {
         double total = 0.0;
         for (std::size_t i = 0; i < problem_.size; ++i) {
@@ -124,8 +125,8 @@ class HuberNewton {
         return total;
     }
 
-    // The full step unless the objective has begun to rise by then; otherwise close to its minimum
-    // along the line, by false position kept away from the ends.
+    // Returns the full step if the objective still decreases there. Otherwise returns a point close
+    // to the minimum along the line, by safeguarded false position.
     double line_search() const {
         const double at_zero = slope(0.0);
         double low = 0.0, high = 1.0, at_low = at_zero, at_high = slope(1.0);
@@ -146,7 +147,7 @@ class HuberNewton {
     const HuberProblem& problem_;
     const double resolution_;
     const std::span<double> u_;
-    const std::span<double> step_;  // and before that the right-hand side
+    const std::span<double> step_;  // first used for the right-hand side
     const std::span<double> pivot_;
     const std::span<signed char> zone_;
 };

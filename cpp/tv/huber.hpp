@@ -3,13 +3,13 @@
 //     u = argmin ½ Σ c_i (u_i - f_i)² + Σ_e h(w_e (u_i - u_j)),
 //     h(x) = x² / 2δ where |x| ≤ δ, |x| - δ/2 elsewhere   (F*(p) = δ/2 p² + indicator of |p| ≤ 1).
 //
-// The paper calls efficient solvers for this penalty conceivable; here is one. The objective is
+// The paper considers efficient solvers for this penalty conceivable; this is one. The objective is
 // strictly convex, once differentiable and piecewise quadratic. Newton's method with a line search
-// finds its minimiser in finitely many steps (Madsen & Nielsen 1990): an edge is quadratic
-// (|w Δu| < δ) or linear, and the Newton step solves a system on the forest of quadratic edges, by
-// elimination from leaves to root in O(n) without fill. It starts from the exact total variation
-// solution, whose jumps are nearly always the linear edges: a few steps are usual. Where they do
-// not suffice, an interior-point method comes close first.
+// finds its minimiser in finitely many steps (Madsen & Nielsen 1990). An edge is quadratic (|w Δu|
+// < δ) or linear. The Newton step solves a linear system on the forest of quadratic edges, by
+// elimination from leaves to root in O(n) without fill. The iteration starts from the exact total
+// variation solution, whose jumps are nearly always the linear edges, and usually needs a few
+// steps. If it does not converge, an interior-point method first computes a closer start.
 #pragma once
 
 #include <span>

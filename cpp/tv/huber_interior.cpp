@@ -19,7 +19,7 @@ std::size_t HuberInterior::n_bytes() const {
 void HuberInterior::solve(const HuberProblem& problem, std::span<double> u,
                           std::span<signed char> zone, std::span<double> pivot) {
     constexpr int step_limit = 80;
-    constexpr double tolerance = 1e-22;  // so deep that weakly active edges show, too
+    constexpr double tolerance = 1e-22;  // small enough to identify weakly active edges
     const std::size_t n_edges = problem.size - 1;
     for (std::size_t i = 0; i < problem.size; ++i) u[i] = problem.signal(i);
     double scale = problem.delta;  // of the multipliers
@@ -57,7 +57,7 @@ void HuberInterior::solve(const HuberProblem& problem, std::span<double> u,
             e->dp = e->dz_above = e->dz_below = 0.0;
         mu = complementarity(0.0);
     }
-    // Of a distance and its multiplier, one tends to zero.
+    // In the limit, a distance or its multiplier is zero.
     for (std::size_t i = 0; i < n_edges; ++i) {
         const Barrier& e = edges_[i];
         zone[i] =
@@ -104,7 +104,7 @@ void HuberInterior::find_step(const HuberProblem& problem, std::span<const doubl
     }
 }
 
-// The longest step in [0, 1] that keeps all distances and multipliers from going negative.
+// The longest step in [0, 1] that keeps all distances and multipliers nonnegative.
 double HuberInterior::longest_step(std::size_t n_edges) const {
     double t = 1.0;
     const auto keep = [&t](double value, double change) {

@@ -1,5 +1,5 @@
-// One tree with Huber's penalty, as its two solvers see it: positions count from the tree's first
-// vertex, the root is last, and edge i leads from vertex i to its parent.
+// One tree with Huber's penalty, in the form that both solvers use: positions count from the first
+// vertex of the tree, the root is last, and edge i leads from vertex i to its parent.
 #pragma once
 
 #include <algorithm>
@@ -49,13 +49,14 @@ class HuberProblem {
     // x_i - x_parent
     double drop(std::span<const double> x, std::size_t i) const { return x[i] - x[parent(i)]; }
 
-    // Solves (C + Kᵀ diag(1/E) K) x = b in place, from the leaves to the root and back. `softness(i)`
-    // is E_i, 0 < E ≤ ∞: a vertex hangs on its parent by a spring of stiffness w²/E, in series with
-    // what hangs on itself. `pivot` is scratch.
+    // Solves (C + Kᵀ diag(1/E) K) x = b in place, from the leaves to the root and back.
+    // `softness(i)` is E_i, 0 < E ≤ ∞. In mechanical terms, a spring of stiffness w²/E connects a
+    // vertex to its parent, in series with the subtree of the vertex. `pivot` is scratch memory.
     template <class Softness>
     void solve_springs(const Softness& softness, std::span<double> x,
                        std::span<double> pivot) const {
-        // The part of its parent's movement that a vertex follows, without overflow of w².
+        // The fraction of its parent's movement that a vertex follows, computed without overflow of
+        // w².
         const auto share = [&](std::size_t i) {
             return 1.0 / (1.0 + pivot[i] / weight(i) * (softness(i) / weight(i)));
         };

@@ -1,6 +1,6 @@
-// Two doubles side by side, for the scan over the lower and the (mirrored) upper tube, and packs of
-// one or four, for chains side by side.
-// SSE2 where there is x86-64, two plain doubles elsewhere: the same bits either way.
+// Vectors of two doubles, for the scan over the lower and the (mirrored) upper tube, and packs of
+// one or four doubles, for interleaved chains. They use SSE2 on x86-64 and plain doubles elsewhere;
+// both give the same bits.
 #pragma once
 
 #include <cmath>
@@ -155,7 +155,7 @@ struct Pack<4> {
     }
 };
 
-// Sums by lane, so that packs need not be added up one by one.
+// Sums by lane, which avoids a horizontal sum per pack.
 struct PackSum {
     Pack<4> lanes{0.0};
 
@@ -167,7 +167,7 @@ struct PackSum {
     }
 };
 
-// Row i of four becomes column i.
+// Transposes four rows of four.
 inline void transpose(Pack<4> (&rows)[4]) {
     const auto swap_inner = [](Lanes& a, Lanes& b) {
         const Lanes first = first_of(a, b);

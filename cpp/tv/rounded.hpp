@@ -1,5 +1,5 @@
-// Dual points in a quarter of the memory: p as a multiple of 1/32767, so that 0 and ±1 come back as
-// they were.
+// Dual points in a quarter of the memory: p as a multiple of 1/32767. The values 0 and ±1 are
+// exact.
 #pragma once
 
 #include <cmath>

@@ -51,7 +51,7 @@ class TreeMessages {
         gather(end_ - 1);
         ManyRuns all(knots_, runs_ + sum_.first_run, runs_ + n_runs_);
         const Crossing zero = crossing_from_left(all, 0.0);
-        // A tree without mass may take any value: the centre.
+        // A tree without mass may take any value; use the centre.
         u_[at(end_ - 1)] = zero.slope > 0.0 ? zero.place : 0.0;
         for (Vertex i = end_ - 2; i >= begin_; --i) {
             const auto [low, high] = cuts_[i - begin_];
@@ -81,7 +81,7 @@ class TreeMessages {
         largest_flow_ = total * (high - low);
     }
 
-    // The message of a leaf at once: c (u - f) cut off at ±w.
+    // The message of a leaf in closed form: c (u - f), clipped to ±w.
     void leaf(Vertex i) {
         const double c = mass(i), w = forest_.weight[at(i)], f = f_[at(i)] - centre_;
         const Cut cut{f - w / c, f + w / c};
@@ -93,7 +93,7 @@ class TreeMessages {
         runs_[n_runs_++] = {slot, slot + 2};
     }
 
-    // sum_ = c_i (u - f_i) + the messages of the children, whose runs it takes over.
+    // sum_ = c_i (u - f_i) + the messages of the children. It takes over their runs.
     void gather(Vertex i) {
         const double c = mass(i);
         const Line own{c, c * (centre_ - f_[at(i)])};
@@ -115,9 +115,10 @@ class TreeMessages {
         }
     }
 
-    // The knots of the current sum, taken and added at both ends. `left` and `right` give the
-    // outermost knot or null; the pops remove what these gave last. The places beside the outermost
-    // runs are free for the pushes: they belong to the vertices since passed.
+    // The knots of the current sum, removed and added at both ends. `left` and `right` return the
+    // outermost knot or null; the pops remove the knot that was returned last. The slots next to
+    // the outermost runs belong to vertices that have already been processed, so they are free for
+    // the pushes.
     class OneRun {
       public:
         OneRun(Knot* knots, Run& run)
@@ -176,12 +177,12 @@ class TreeMessages {
     };
 
     struct Crossing {
-        double slope;  // of the sum between the place and what is left of the knots
+        double slope;  // of the sum between `place` and the remaining knots
         double place;
     };
 
-    // Where the sum reaches a level, removing all knots on the way; clamped between the knots
-    // around it, so that rounding cannot disorder them.
+    // Where the sum reaches a level; removes all knots before that place. The result is clamped
+    // between the adjacent knots, so that rounding cannot change their order.
     template <class Knots>
     Crossing crossing_from_left(Knots& knots, double level) const {
         auto [slope, intercept] = sum_.left;
@@ -210,7 +211,7 @@ class TreeMessages {
         return {slope, std::max(std::min((level - intercept) / slope, previous), next)};
     }
 
-    // Cuts the sum off at ±w and notes where. Where c = 0 it may be flat and within ±w already.
+    // Clips the sum to ±w and records where. If c = 0 the sum may be flat and within ±w already.
     template <class Knots>
     void cut(Vertex i, Knots&& knots) {
         const double w = forest_.weight[at(i)];
@@ -231,7 +232,8 @@ class TreeMessages {
         }
     }
 
-    // Restores: every run is much longer than the next one. Tiny runs are merged at once.
+    // Restores the invariant that every run is much longer than the next. Tiny runs are merged at
+    // once.
     void merge_runs() {
         constexpr std::size_t ratio = 4, tiny = 64;
         std::uint32_t top = sum_.first_run;
@@ -248,8 +250,8 @@ class TreeMessages {
 
     static std::size_t size(Run run) { return run.end - run.begin; }
 
-    // Merges two runs, a before b in memory, within [a.begin, b.end). The shorter one waits in the
-    // scratch; the untouched part of the longer one does not move.
+    // Merges two runs, a before b in memory, within [a.begin, b.end). The shorter run is copied to
+    // scratch memory; the unaffected part of the longer one does not move.
     Run merge(Run a, Run b) {
         if (size(b) == 0) return a;
         if (size(a) == 0) return b;
@@ -327,8 +329,9 @@ void tv_tree(const RootedForest& forest, Vertex t, std::span<const double> f,
 void TreeRefinement::operator()(const RootedForest& forest, Vertex t, std::span<const double> f,
                                 std::span<double> u) {
     const Vertex begin = forest.tree_begin[at(t)], end = forest.tree_begin[at(t) + 1];
-    // Deviations from the old value are summed, not f itself: they are small. A piece is summed up
-    // at its top vertex, where size_ has the sign of the drop to the parent; 0 marks the others.
+    // Sums deviations from the old value instead of f, since they are small. The sum of a piece is
+    // collected at its top vertex, where size_ has the sign of the drop to the parent; 0 marks all
+    // other vertices.
     for (Vertex i = begin; i < end; ++i) {
         sum_[at(i - begin)] = f[at(i)] - u[at(i)];
         size_[at(i - begin)] = 1.0;
@@ -354,7 +357,7 @@ void TreeRefinement::operator()(const RootedForest& forest, Vertex t, std::span<
             u[at(i)] = above;
             continue;
         }
-        // A tie must not become a jump against the flow by rounding.
+        // Rounding must not turn a tie into a jump against the flow.
         const double value = u[at(i)] + sum_[at(i - begin)] / std::abs(size);
         u[at(i)] = size > 0.0 ? std::max(value, above) : std::min(value, above);
     }
@@ -365,7 +368,7 @@ void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> 
                   std::span<const double> u, std::span<double> p) {
     const double delta = penalty.delta;
     const Vertex begin = forest.tree_begin[at(t)], end = forest.tree_begin[at(t) + 1];
-    // p holds the excess of each subtree until its root is reached, then the flow over the weight.
+    // p holds the excess of each subtree until its root is reached, and then flow / weight.
     for (Vertex i = begin; i < end; ++i) {
         const double c = vertex_weights.empty() ? 1.0 : vertex_weights[at(i)];
         p[at(i)] = c * (f[at(i)] - u[at(i)]);
@@ -378,7 +381,8 @@ void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> 
         const bool is_quadratic = penalty.is_huber() && w * std::abs(drop) < delta + rounding;
         const double c = vertex_weights.empty() ? 1.0 : vertex_weights[at(i)];
         if (is_quadratic && w / delta * w < c) {
-            // The spring's stretch has less rounding than what conservation leaves of f - u.
+            // Computing p from the difference of u has less rounding error than from the
+            // conservation of f - u.
             p[at(i)] = std::clamp(w * drop / delta, -1.0, 1.0);
             p[at(forest.parent[at(i)])] += w * p[at(i)];
             continue;

@@ -3,21 +3,22 @@
 //
 //     u = argmin ½ Σ c_i (u_i - f_i)² + Σ_e w_e |u_i - u_j|.
 //
-// Messages are derivatives of convex functions: nondecreasing, piecewise linear, kept as knots
-// (place, change of slope) sorted by place. A vertex adds its children's messages and its own line,
-// cuts the sum off at ±w, which removes knots at both ends and adds one at each, and remembers
-// where it cut: [low, high]. Back from the root, u_i is u_parent clipped to [low, high].
+// Messages are derivatives of convex functions: nondecreasing and piecewise linear. They are stored
+// as knots (place, change of slope) sorted by place. A vertex adds the messages of its children and
+// its own linear function. It clips the sum to ±w, which removes knots at both ends and adds one at
+// each, and records where it clipped: [low, high]. On the way back from the root, u_i is u_parent
+// clipped to [low, high].
 //
 // Departures from the paper's source:
 // - A message is a few sorted runs instead of a heap. Adding a child appends its runs; two
-//   neighbouring runs are merged once the first is not much longer than the second. A
-//   knot then moves O(log n) times, O(n log n) in all on every tree; on the trees that occur,
-//   nearly every message is a single run.
-// - Memory is one array of 2n knots: the knots of a subtree live inside the interval of the Euler
-//   tour between entry and exit of its root, so that the two places every vertex may add are
-//   always free beside the runs of its children.
-// - An edge heavier than any flow it could carry is not cut off at all (the clip would only round
-//   away the signal), and every tree is centred first.
+//   neighbouring runs are merged once the first is not much longer than the second. A knot then
+//   moves O(log n) times, which gives O(n log n) on every tree. In practice nearly every message is
+//   a single run.
+// - Memory is one array of 2n knots. The knots of a subtree lie inside the interval of the Euler
+//   tour between entry and exit of its root, so that the two slots for the knots of a vertex are
+//   always free next to the runs of its children.
+// - An edge that is heavier than any possible flow is not clipped at all, since clipping would only
+//   add rounding errors. Every tree is centred first.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,7 @@ class TreeWorkspace {
     friend class TreeMessages;
     struct Knot {
         double place;
-        double slope;  // gained from left to right
+        double slope;  // change of slope from left to right
     };
     // Knots [begin, end) of the arena, sorted by place.
     struct Run {
@@ -50,7 +51,7 @@ class TreeWorkspace {
     struct Line {
         double slope, intercept;
     };
-    // A message on its way to the parent: runs from `first_run` up to the next message's.
+    // A message for the parent: runs from `first_run` up to the first run of the next message.
     struct Message {
         Line left, right;  // beyond the outermost knots
         std::uint32_t first_run;
@@ -70,7 +71,8 @@ void tv_tree(const RootedForest& forest, Vertex t, std::span<const double> f,
              std::span<const double> vertex_weights, std::span<double> u, TreeWorkspace& workspace);
 
 // Recomputes the value of every piece (connected vertices with equal u) of a solution from f and
-// the weights around it: the same minimiser, free of the rounding along the messages.
+// the weights around it. The result is the same minimiser without the rounding errors of the
+// messages.
 class TreeRefinement {
   public:
     explicit TreeRefinement(std::size_t largest_tree) : sum_(largest_tree), size_(largest_tree) {}
@@ -81,8 +83,8 @@ class TreeRefinement {
     std::vector<double> sum_, size_;
 };
 
-// Flow from each position to its parent over the edge's weight, in [-1, 1]: the dual variable p for
-// an edge directed towards the root, with Kᵀp = c (f - u) to rounding. Roots get 0.
+// Flow from each position to its parent divided by the edge weight, in [-1, 1]. This is the dual
+// variable p for an edge directed towards the root, with Kᵀp = c (f - u) to rounding. Roots get 0.
 void tv_tree_dual(const RootedForest& forest, Vertex t, std::span<const double> f,
                   std::span<const double> vertex_weights, EdgePenalty penalty,
                   std::span<const double> u, std::span<double> p);

@@ -30,7 +30,7 @@ class WarmChains {
 
   private:
     using Values = Pack<lanes>;
-    static constexpr double tolerance = 1.0 + 1e-12;  // of the bounds of flows
+    static constexpr double tolerance = 1.0 + 1e-12;  // of the bounds on flows
 
     std::size_t at(std::size_t k, std::size_t lane) const { return k * lanes + lane; }
     Values weights(std::size_t k) const {
@@ -41,7 +41,7 @@ class WarmChains {
         return panel_.has_one_weight ? *panel_.weights : panel_.weights[at(k, lane)];
     }
 
-    // The value of every piece, at its first vertex; elsewhere u is anything.
+    // The value of every piece, stored at its first vertex; u is undefined elsewhere.
     void propose() {
         const Values one(1.0);
         Values sum = Values::load(panel_.f + (n_ - 1) * lanes), length = one, outflow(0.0);
@@ -55,8 +55,8 @@ class WarmChains {
         ((sum - outflow) / length).store(panel_.u);
     }
 
-    // Spreads the values over their pieces, and notes the edges whose flow exceeds its bound or
-    // whose jump has changed its sign. False if there are none.
+    // Copies the values to all vertices of their pieces. Marks the edges whose flow exceeds its
+    // bound or whose jump has changed its sign. False if there are none.
     bool examine() {
         std::uint8_t* failures = workspace_.failures_.data();
         const Values slack(tolerance), zero(0.0);
@@ -80,7 +80,8 @@ class WarmChains {
         return any != 0;
     }
 
-    // From left to right; what a lane has passed is optimal given the flow that leaves it.
+    // From left to right. The vertices that a lane has passed are optimal given the flow out of
+    // them.
     void repair() {
         const std::uint8_t* failures = workspace_.failures_.data();
         std::array<std::size_t, lanes> passed{};
@@ -91,8 +92,9 @@ class WarmChains {
             }
     }
 
-    // Solves the piece of an edge anew, or those on both sides of its jump, and their neighbours as
-    // long as a jump towards these is reversed. Returns where the vertices solved end.
+    // Recomputes the piece that contains an edge, or the pieces on both sides of its jump.
+    // Continues with their neighbours as long as a jump towards them is reversed. Returns the end
+    // of the recomputed vertices.
     std::size_t repair_at(std::size_t k, std::size_t lane) {
         std::size_t begin = begin_of_piece(k, lane), end = end_of_piece(k, lane);
         const bool is_jump = panel_.jumps[at(k, lane)] != 0;
@@ -116,9 +118,9 @@ class WarmChains {
         }
     }
 
-    // Nearly always, two pieces whose jump is reversed become one, and a piece whose flow exceeds its
-    // bounds breaks where it does so most. These return false, and change nothing, where that is not
-    // the solution.
+    // In nearly all cases two pieces whose jump is reversed merge, and a piece whose flow exceeds
+    // its bounds splits where the violation is largest. Both functions return false and change
+    // nothing if the result would not be optimal.
     bool merge(std::size_t begin, std::size_t end, std::size_t lane) {
         const double inflow = flow_before(begin, lane);
         const double value = value_of(begin, end, inflow, flow_before(end, lane), lane);
@@ -176,7 +178,7 @@ class WarmChains {
         }
     }
 
-    // Flow into vertex k, across a jump or the end of a lane.
+    // Flow into vertex k, across a jump or at the end of a lane.
     double flow_before(std::size_t k, std::size_t lane) const {
         if (k == 0 || k == n_) return 0.0;
         return panel_.jumps[at(k - 1, lane)] * weight(k - 1, lane);
@@ -194,7 +196,7 @@ class WarmChains {
         while (k + 1 < n_ && panel_.jumps[at(k, lane)] == 0) ++k;
         return k + 1;
     }
-    // Weights of 0 within a chain may as well end it.
+    // An edge of weight 0 within a chain may be treated as its end.
     bool starts_chain(std::size_t k, std::size_t lane) const {
         return k == 0 || k == n_ || weight(k - 1, lane) == 0.0;
     }
@@ -207,7 +209,7 @@ class WarmChains {
         return k;
     }
 
-    // Solves [begin, end) with the flows at both ends kept.
+    // Solves [begin, end) with fixed flows at both ends.
     void solve_window(std::size_t begin, std::size_t end, std::size_t lane) {
         const std::size_t length = end - begin;
         double* f = workspace_.f_.data();
@@ -236,7 +238,7 @@ class WarmChains {
     const ChainPanel panel_;
     const std::size_t n_;
     WarmChainWorkspace& workspace_;
-    std::array<std::size_t, lanes> spent_{};  // vertices that a lane has solved in vain
+    std::array<std::size_t, lanes> spent_{};  // vertices that a lane has recomputed so far
 };
 
 void WarmChainWorkspace::reserve(std::size_t length, std::size_t lanes) {
