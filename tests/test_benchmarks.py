@@ -20,6 +20,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         ("solver/latency.py", "Ctrl-C"),
         ("solver/pdhg.py", "reconditioned"),
         ("solver/memory.py", "doubles per vertex"),
+        ("solver/tolerances.py --only wide masked penalty", "loses to"),
         ("solver/threads.py", "side by side"),
         ("scale/run.py --only tasks memory chains", "relax-strip"),
     ],

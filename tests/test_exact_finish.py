@@ -162,7 +162,8 @@ def test_after_flows_in_vain_the_start_goes_on(kind: str, monkeypatch: pytest.Mo
     graph = grid_graph((100, 100), 2.0) if kind == "grid" else erdos_renyi_graph(n, 3 * n, 0)
     problem = Problem(graph, SquaredLoss(rng.standard_normal(n) + np.arange(n) / 1000.0))
     expected = solve(problem, tol=0.0)
-    tuning = dataclasses.replace(TUNING, first_allowance=1e-3)
+    costs = {kernel: cost._replace(allowance=1e-3) for kernel, cost in TUNING.costs.items()}
+    tuning = dataclasses.replace(TUNING, costs=costs)
     monkeypatch.setattr(loop, "TUNING", tuning)
     found = solve(problem, tol=0.0, method="exact")
     methods = [stage.method for stage in found.stages]

@@ -135,8 +135,9 @@ class Progress:
 
     @property
     def was_far(self) -> bool:
-        """Whether forests took over from edges on a whole grid, where values travel far."""
-        return ("grid", "forests") in pairwise(self.kernels)
+        """Whether forests took over from edges on a whole grid or volume: values travel far."""
+        iterating = [kernel for kernel in self.kernels if kernel != "flows"]
+        return bool({("grid", "forests"), ("volume", "forests")} & set(pairwise(iterating)))
 
     def begin(self, method: str, preconditioner: str, kernel: str, count: Count) -> None:
         """Take down that another stage takes over."""

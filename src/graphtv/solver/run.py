@@ -25,7 +25,13 @@ from graphtv.terms._arrays import from_core
 
 Callback = Callable[[Info], Any]
 
-NOTES = {"edges": "edges", "lattice": "edges", "grid": "edges", "flows": "max-flow"}
+NOTES = {
+    "edges": "edges",
+    "lattice": "edges",
+    "grid": "edges",
+    "volume": "edges",
+    "flows": "max-flow",
+}
 """What the log says of a kernel, besides the numbers."""
 
 
@@ -153,7 +159,7 @@ class Run:
             primal, dual = incumbent.evaluate(stage)
         except _core.Expired:
             return None
-        if not strategy.plan.flows:
+        if not strategy.heads_for_flows:
             # A gap that rose again after a polish would make a method seem to be at an end.
             primal = min(primal, incumbent.polished_value)
         record = progress.record(count, primal, dual)

@@ -122,9 +122,9 @@ class Stages:
         if decision.stage == "flows":
             self._to_flows(decision.allowance, incumbent)
         elif self._paused is not None:
-            self._back_from_flows(decision.stage)
+            self._back_from_flows(decision, incumbent)
         else:
-            self._to_forests(decision.keeps_point, incumbent)
+            self._to_forests(decision, incumbent)
 
     def _to_flows(self, allowance: float, incumbent: Incumbent) -> None:
         """Pause the stage: its memory and that of the flows are never taken at once."""
@@ -143,13 +143,13 @@ class Stages:
         self._paused = stage
         self.current = Flows(self._problem, u, p, start, allowance, self._watch, self._n_threads)
 
-    def _back_from_flows(self, stage: str) -> None:
-        """Go on from p, with the stage that was paused or with forests."""
+    def _back_from_flows(self, decision: SwitchTo, incumbent: Incumbent) -> None:
+        """Go on with the stage that was paused, from p, or with another one."""
         flows, paused = self.current, self._paused
         assert paused is not None
-        p = flows.dual_point()
-        if stage == "forests" and paused.kernel != "forests":
-            self._replace(paused, p, p)
+        u, p = flows.primal_point(), flows.dual_point()
+        if decision.stage in ("forests", "pdhg") and paused.kernel != decision.stage:
+            self._replace(paused, u, p, decision, incumbent)
         else:
             try:
                 paused.resume(p)
@@ -159,36 +159,44 @@ class Stages:
         self._paused = None
         self._add(flows.iterations, 0, 0, 0)
 
-    def _to_forests(self, keeps_point: bool, incumbent: Incumbent) -> None:
-        """Replace edges by forests, from the point reached or from scratch."""
+    def _to_forests(self, decision: SwitchTo, incumbent: Incumbent) -> None:
+        """Replace edges by forests, descent or PDHG."""
         edges = cast(Pausable, self.current)
-        u = None if keeps_point else edges.primal_point()
-        p = edges.dual_point()
+        u, p = edges.primal_point(), edges.dual_point()
         edges.rest()
-        if self._replace(edges, p, p if keeps_point else None) and u is not None:
-            incumbent.lead(u, p)
+        self._replace(edges, u, p, decision, incumbent)
 
-    def _replace(self, edges: Pausable, p: Floats, start: Floats | None) -> bool:
-        """Let forests begin, or edges, which rest at p, go on if there is no time for that."""
+    def _replace(
+        self, edges: Pausable, u: Floats, p: Floats, decision: SwitchTo, incumbent: Incumbent
+    ) -> None:
+        """Let another stage begin, from (u, p) or from scratch, while (u, p) leads.
+
+        Edges, which rest at p, go on if there is no time for that.
+        """
         try:
             with self._watch:
                 made = as_preconditioner("auto", self._problem.graph, watch=self._watch)
-                assert made.partition is not None
-                self.current = ForestDescent(
-                    self._problem,
-                    made.partition,
-                    self._watch,
-                    self._n_threads,
-                    start,
-                    rests=self._plan.flows,
-                )
+                start = (u, p) if decision.keeps_point else None
+                self.current = self._over_forests(decision.stage, made, start)
         except _core.Expired:
             edges.resume(p)
             self.current = edges
-            return False
+            return
         self.preconditioner = made.without_forests()
         self._add(edges.iterations, edges.iterations, edges.sweeps, edges.restarts)
-        return True
+        if not decision.keeps_point:
+            incumbent.lead(u, p)
+
+    def _over_forests(
+        self, stage: str, made: Preconditioner, start: tuple[Floats, Floats] | None
+    ) -> Stage:
+        problem, watch, n_threads = self._problem, self._watch, self._n_threads
+        if stage == "pdhg":
+            return Pdhg(problem, made, watch, n_threads, start, PDHG())
+        assert made.partition is not None
+        p = None if start is None else start[1]
+        rests = self._plan.flows
+        return ForestDescent(problem, made.partition, watch, n_threads, p, rests=rests)
 
     def _add(self, iterations: int, own: int, sweeps: int, restarts: int) -> None:
         before = self._before

@@ -18,7 +18,7 @@ from graphtv.solver.progress import Progress, iterations_ahead
 from graphtv.solver.termination import EXACT_GAP, ending
 from graphtv.solver.tuning import Costs, Tuning
 
-EDGE_KERNELS = ("edges", "lattice", "grid")
+EDGE_KERNELS = ("edges", "lattice", "grid", "volume")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         reason,
         stage,
         preconditioner,
-        flows=method == "exact",
+        flows=method == "exact" or (facts.method == "auto" and _may_flow(facts, method)),
         is_blind=facts.is_squared and not facts.is_complete,
         is_level_set=method == "exact" and facts.is_box,
         can_polish=facts.is_separable and facts.is_tv and facts.n_edges > 0,
@@ -127,6 +127,11 @@ def _first_stage(facts: Facts, method: str) -> str:
     return "edges" if is_free and facts.is_tv and not facts.is_tree else "forests"
 
 
+def _may_flow(facts: Facts, method: str) -> bool:
+    """Whether max-flow may help descent out where that lags."""
+    return method == "descent" and facts.preconditioner == "auto" and no_flows(facts) is None
+
+
 def no_descent(facts: Facts) -> str | None:
     """Return why block descent cannot solve the problem, or None."""
     if not facts.is_edgewise:
@@ -161,7 +166,9 @@ def edge_kernel(lattice: tuple[int, ...], n_edges: int, n_grid_edges: int, tunin
     """
     if len(lattice) < 2 or lattice[-1] < tuning.shortest_line:
         return "edges"
-    return "grid" if n_edges >= tuning.whole_grid * n_grid_edges else "lattice"
+    if n_edges < tuning.whole_grid * n_grid_edges:
+        return "lattice"
+    return "grid" if len(lattice) == 2 else "volume"
 
 
 class Continue(NamedTuple):
@@ -240,9 +247,9 @@ class Strategy:
         if progress.is_flowing or not progress.is_fresh(now.iteration):
             return Continue(progress.waits, progress.ready_since)
         if self._edges_are_slow(progress, now):
-            gap = progress.looks[-1].record.relative_gap
-            is_near = gap <= self.tuning.worth_keeping and progress.kernel != "grid"
-            return SwitchTo("forests", keeps_point=is_near, ready_since=progress.ready_since)
+            is_first = self.plan.flows and not progress.failures
+            tries_flows = is_first and self._flows_before_forests(progress)
+            return self._to_flows(progress) if tries_flows else self._to_forests(progress)
         return self._flows_or_not(progress, now) if self.plan.flows else Continue()
 
     def is_over(self, progress: Progress, is_final: bool) -> bool:
@@ -259,10 +266,37 @@ class Strategy:
         kernel, t = progress.kernel, self.tuning
         if kernel not in EDGE_KERNELS or now.own < t.first_doubt:
             return False
-        goal = t.flows_gap if self.plan.flows else self.tolerance
+        goal = max(t.flows_gap, self.tolerance) if self.heads_for_flows else self.tolerance
         ahead = iterations_ahead(progress.gaps_over(kernel), goal)
         is_slow = ahead is not None and ahead > t.costs[kernel].patience
-        return is_slow and self._has_time_for_forests(now)
+        return (is_slow or self.plan.is_blind) and self._has_time_for_forests(now)
+
+    @property
+    def heads_for_flows(self) -> bool:
+        """Whether max-flow is the way to the tolerance, and not only a way out."""
+        return self.plan.flows and self.plan.method == "exact"
+
+    def _flows_before_forests(self, progress: Progress) -> bool:
+        """Whether max-flow may be cheaper than forests are before they pay.
+
+        On whole grids it is not: chains need no search. In two dimensions it is where some vertices
+        have no data, since PDHG would have to take over.
+        """
+        kernel = progress.kernel
+        return kernel in ("edges", "lattice") or (kernel == "grid" and self.plan.is_blind)
+
+    def _to_flows(self, progress: Progress, *, is_last: bool = False) -> SwitchTo:
+        """Switch to max-flow, with an allowance unless there is nothing else left."""
+        growth = self.tuning.allowance_growth ** len(progress.failures)
+        allowance = math.inf if is_last else growth * self._costs(progress).allowance
+        return SwitchTo("flows", allowance=allowance, ready_since=progress.ready_since)
+
+    def _to_forests(self, progress: Progress) -> SwitchTo:
+        """Switch from edges to forests, or to PDHG where descent cannot solve the problem."""
+        t, gap = self.tuning, progress.looks[-1].record.relative_gap
+        is_near = gap <= {"volume": 0.0, "grid": t.flows_gap}.get(progress.kernel, t.worth_keeping)
+        stage = "pdhg" if self.plan.is_blind else "forests"
+        return SwitchTo(stage, keeps_point=is_near, ready_since=progress.ready_since)
 
     def _has_time_for_forests(self, now: Moment) -> bool:
         per_iteration = now.elapsed / max(now.own, 1)
@@ -270,19 +304,16 @@ class Strategy:
 
     def _flows_or_not(self, progress: Progress, now: Moment) -> Continue | SwitchTo:
         """Switch to max-flow when the point is good enough, unless the stage is almost there."""
-        t, waits, ready_since = self.tuning, progress.waits, progress.ready_since
+        waits, ready_since = progress.waits, progress.ready_since
         if not self._flows_are_due(progress, now):
             return Continue(waits, ready_since)
         if self.tolerance > EXACT_GAP and not now.is_final:
             ready_since = ready_since or now.own
             if self._is_almost_there(progress, now, ready_since):
                 return Continue(True, ready_since)
-        allowance = t.first_allowance * t.allowance_growth ** len(progress.failures)
-        return SwitchTo(
-            "flows",
-            allowance=math.inf if now.is_final else allowance,
-            ready_since=ready_since,
-        )
+        if progress.kernel == "volume" and self._has_time_for_forests(now):
+            return self._to_forests(progress)  # in three dimensions flow has far to go
+        return self._to_flows(progress, is_last=now.is_final)._replace(ready_since=ready_since)
 
     def _flows_are_due(self, progress: Progress, now: Moment) -> bool:
         t, costs = self.tuning, self._costs(progress)
@@ -290,9 +321,16 @@ class Strategy:
             return True
         if progress.failures:
             last = progress.failures[-1]
+            if last.kernel != progress.kernel:
+                return now.own >= last.own + self._flows_price(progress)
             growth = t.cheap_retry if t.costs[last.kernel].is_cheap else t.retry
             return now.own >= growth * last.own
-        longest = t.longest_blind_start if self.plan.is_blind else t.longest_start
+        if self._forests_lag(progress):
+            return True
+        if not self.heads_for_flows:
+            return False
+        is_blind = self.plan.is_blind and progress.kernel != "pdhg"
+        longest = t.longest_blind_start if is_blind else t.longest_start
         least = t.shortest_cheap_start if costs.is_cheap else 0
         is_good = progress.looks[-1].record.relative_gap <= self._flows_gap(progress)
         return now.own >= longest or (is_good and now.own >= least)
@@ -306,9 +344,26 @@ class Strategy:
         if self.plan.is_level_set:
             return False
         ahead = iterations_ahead(progress.iterate_gaps, self.tolerance)
-        if ahead is None or now.own >= ready_since + t.longest_wait * costs.flows:
+        price = self._flows_price(progress)
+        if ahead is None or now.own >= ready_since + t.longest_wait * price:
             return False
-        return ahead / (t.polish_speedup if costs.is_cheap else 1.0) <= costs.flows
+        if costs.is_cheap:  # polishes end a run sooner than the gaps of iterates predict
+            polished = iterations_ahead(progress.gaps_over(progress.kernel), self.tolerance)
+            ahead = min(ahead / t.polish_speedup, math.inf if polished is None else polished)
+        return ahead <= price
+
+    def _forests_lag(self, progress: Progress) -> bool:
+        """Whether forests would take more iterations than they have done to halve the gap."""
+        done = progress.pace_iterations
+        if progress.kernel != "forests" or done < self.tuning.second_doubt:
+            return False
+        half = 0.5 * progress.looks[-1].record.relative_gap
+        return self._ahead(progress, half) > done
+
+    def _flows_price(self, progress: Progress) -> float:
+        """Return the iterations that cost as little as the next max-flow may."""
+        growth = self.tuning.allowance_growth ** len(progress.failures)
+        return growth * self._costs(progress).flows
 
     def _after_failure(self, progress: Progress, now: Moment) -> SwitchTo:
         """Return to the stage before, or to forests.
@@ -317,8 +372,9 @@ class Strategy:
         tolerance, or to where max-flow is cheap, in less time than edges and max-flow would.
         """
         kernel = progress.kernel
-        if kernel == "grid" and self._has_time_for_forests(now):
-            return SwitchTo("forests", ready_since=progress.ready_since)
+        is_over = kernel == "grid" or self._edges_are_slow(progress, now)
+        if is_over and self._has_time_for_forests(now):
+            return self._to_forests(progress)
         stage = "edges" if kernel in EDGE_KERNELS else kernel
         return SwitchTo(stage, ready_since=progress.ready_since)
 
@@ -341,7 +397,7 @@ class Strategy:
 
     def _target(self, progress: Progress) -> float:
         """Return the gap at which something changes before the end, or 0."""
-        if not self.plan.flows:
+        if not self.heads_for_flows:
             return 0.0
         return self.tolerance if progress.waits else self._flows_gap(progress)
 
@@ -368,7 +424,7 @@ class Strategy:
     @property
     def may_end(self) -> bool:
         """Whether a stage before max-flow may end the run without a polish."""
-        return self.tolerance > EXACT_GAP or not self.plan.flows
+        return self.tolerance > EXACT_GAP or not self.heads_for_flows
 
     def polishes(self, progress: Progress, remaining: float) -> bool:
         """Whether to polish the iterate of the last look."""
@@ -392,7 +448,7 @@ class Strategy:
         if last is not None:
             growth = t.polish_after_success if last.is_success else t.polish_after_failure
             return max(last.iteration + 2, int(last.iteration * growth))
-        starts_cheap = self.plan.flows and t.costs[progress.kernels[0]].is_cheap
+        starts_cheap = self.heads_for_flows and t.costs[progress.kernels[0]].is_cheap
         return t.shortest_cheap_start if starts_cheap else 0
 
     def is_cheap(self, progress: Progress) -> bool:

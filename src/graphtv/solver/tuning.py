@@ -23,6 +23,9 @@ class Costs(NamedTuple):
     flows: int
     """Iterations that cost as little as max-flow may; it often costs more."""
 
+    allowance: float
+    """Arcs per vertex that the first max-flow may visit: about 50 iterations of forests."""
+
     patience: float
     """Forest descent is faster than more further iterations than this."""
 
@@ -35,17 +38,19 @@ class Costs(NamedTuple):
 
 COSTS = MappingProxyType(
     {  # measured per iteration on 512² images, kNN and random graphs; patience by choices
-        "edges": Costs(10, 30, 300, math.inf, True),
-        "lattice": Costs(80, 300, 250, math.inf, True),
-        "grid": Costs(80, 300, 250, math.inf, True),
-        "forests": Costs(4, 30, math.inf, 3e-4, False),
-        "pdhg": Costs(4, 30, math.inf, math.inf, False),
-        "tree": Costs(1, 1, math.inf, 0.0, False),
-        "flows": Costs(1, 1, math.inf, 0.0, False),
-        "trivial": Costs(0, 0, math.inf, 0.0, True),
+        "edges": Costs(10, 30, 150, 300, math.inf, True),
+        "lattice": Costs(80, 300, 150, 250, math.inf, True),
+        "grid": Costs(80, 300, 40, 250, math.inf, True),
+        "volume": Costs(80, 300, 40, 250, math.inf, True),
+        "forests": Costs(4, 30, 150, math.inf, 3e-4, False),
+        "pdhg": Costs(4, 30, 150, math.inf, math.inf, False),
+        "tree": Costs(1, 1, 150, math.inf, 0.0, False),
+        "flows": Costs(1, 1, 150, math.inf, 0.0, False),
+        "trivial": Costs(0, 0, 0, math.inf, 0.0, True),
     }
 )
-"""The kernels: `lattice` is a grid with holes, `grid` a whole one (see `Tuning.whole_grid`)."""
+"""The kernels: `lattice` is a grid with holes, `grid` and `volume` are whole ones of two and more
+dimensions (see `Tuning.whole_grid`)."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ class Tuning:
     """Iterations over edges that cost as much as a decomposition (kNN and random graphs)."""
     first_doubt: int = 16
     """Iterations over edges before their future is predicted from their past (choices)."""
+    second_doubt: int = 32
+    """Iterations over forests before they may be found to lag (tolerances: wide weights)."""
     worth_keeping: float = 1e-2
     """Gap above which forests do better from scratch than from the edges' point (choices)."""
 
@@ -85,8 +92,6 @@ class Tuning:
     """Iterations after which max-flow is tried whatever the gap (choices)."""
     longest_blind_start: int = 30
     """The same where vertices lack data: descent on a substitute weight ends beside (choices)."""
-    first_allowance: float = 150.0
-    """Arcs per vertex that the first max-flow may visit: about 50 iterations (choices)."""
     allowance_growth: float = 4.0
     """Growth of the allowance from attempt to attempt (estimate)."""
     cheap_retry: int = 2
