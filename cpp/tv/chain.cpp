@@ -194,8 +194,7 @@ class ChainScan {
         void finish(Index begin, Index end, double in, double out, double value) const {
             if constexpr (sum_again)
                 value = (sum(f + begin, f + end) + (in - out)) / static_cast<double>(end - begin);
-            if (begin + 4 <=
-                n) {  // unconditional: later segments overwrite the values beyond the end
+            if (begin + 4 <= n) {  // may write beyond the end: later segments overwrite that
                 store(u + begin, Lanes(value));
                 store(u + begin + 2, Lanes(value));
                 begin += 4;

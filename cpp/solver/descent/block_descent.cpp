@@ -21,13 +21,13 @@ BlockDescent::Scheme BlockDescent::scheme_of(const Forests& forests,
         is_covered = is_covered && forests[l].covers(signal.size());
     }
     if (is_grid) return forests.size() == 2 && is_covered ? Scheme::pair : Scheme::full;
-    // Changes of q, which weights and signal bound, must be numbers in single precision, and those
-    // that matter normal ones.
+    // Single precision must represent the changes of q, which the weights and the signal bound.
+    // Changes that matter must be normal numbers.
     constexpr double large = 0x1p60, small = 0x1p-60;
     double largest = 0.0;
     for (const double f : signal) largest = std::max(largest, std::abs(f));
     const bool is_moderate = largest < large && (largest == 0.0 || largest > small);
-    // Huber's penalty with a small width is so curved that it takes all digits of q.
+    // Huber's penalty with a small width has a large curvature, which needs q in full precision.
     const bool may_round = is_moderate && forests.largest_weight() < large && !forests.is_huber();
     return may_round ? Scheme::compact : Scheme::full;
 }
@@ -50,7 +50,7 @@ BlockDescent::BlockDescent(Forests& forests, std::span<const double> signal,
     wake();
 }
 
-// What rest gave back, without momentum.
+// Allocates the memory that rest() released. Starts without momentum.
 void BlockDescent::wake() {
     if (!eliminates_first()) r_ = u_;
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
@@ -90,7 +90,7 @@ void BlockDescent::start_from(std::span<const double> p, int n_threads) {
     recompute(n_threads);
 }
 
-// u from the q_l, without momentum.
+// Computes u from the q_l and resets the momentum.
 void BlockDescent::recompute(int n_threads) {
     if (eliminates_first()) {
         const auto& q = blocks_[1].q;
@@ -130,7 +130,7 @@ bool BlockDescent::step(Watch& watch, int n_threads) {
         return false;
     }
     if (!eliminates_first()) extrapolate(n_threads, total);
-    // What rounding gains may add to the energy.
+    // The error of the energy that rounding the changes of q may cause.
     constexpr double precision = 1e-7;
     const double slack =
         scheme_ == Scheme::compact ? precision * std::sqrt(total.energy * total.movement) : 0.0;
@@ -138,7 +138,7 @@ bool BlockDescent::step(Watch& watch, int n_threads) {
     return true;
 }
 
-// y of the first block cancels in its own z: it takes no part in the momentum.
+// y of the first block cancels in its own z, so it does not contribute to the momentum.
 void BlockDescent::add_uphill(std::size_t block, Progress& total) const {
     if (block == 0) return;
     for (const auto& partial : blocks_[block].progress) total.uphill += partial.uphill.total();
@@ -235,8 +235,8 @@ bool BlockDescent::sweep_pair(Watch& watch, int n_threads, Progress& total) {
     return finished;
 }
 
-// After a sweep r is the new u. Since Σ (q - q of the last iteration) is u's own change, f - Σ y
-// follows from u alone.
+// After a sweep r is the new u. Since Σ (q - q of the last iteration) is the negative change of u,
+// f - Σ y follows from u alone.
 void BlockDescent::extrapolate(int n_threads, Progress& total) {
     const double beta = momentum_.beta(), centre = momentum_.centre();
     const auto extrapolate_part = [&](int task, int) {
@@ -282,7 +282,7 @@ void BlockDescent::recover(std::span<Real> p, int n_threads) {
             forests_[l].recover(blocks_[l].q, p, n_threads);
             continue;
         }
-        if (eliminates_first() && l == 0) {  // what the other block leaves
+        if (eliminates_first() && l == 0) {  // eliminated: f - u - q_2
             q.resize(u_.size());
             for_shards(q.size(), n_threads, [&](std::size_t first, std::size_t last) {
                 for (auto i = first; i < last; ++i) q[i] = f_[i] - u_[i] - blocks_[1].q[i];

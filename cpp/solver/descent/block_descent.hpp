@@ -10,19 +10,20 @@
 //
 //     y_l = q_l + β (q_l - q_l of the last iteration),   β = (t - 1) / t',  t' = (1 + √(1 + 4t²)) / 2.
 //
-// For L = 2 this is accelerated alternating minimisation, that is FISTA on the problem from which
-// the first block has been eliminated (Beck & Teboulle 2009; Chambolle, Tan & Vaiter 2017). For
-// L > 2 there is no proof: the momentum restarts when it points uphill (O'Donoghue & Candès 2015) or
-// when the dual objective falls, and a sweep without momentum never lets it fall.
+// For L = 2 this is accelerated alternating minimisation, that is, FISTA on the problem from which
+// the first block has been eliminated (Beck & Teboulle 2009; Chambolle, Tan & Vaiter 2017). For L >
+// 2 there is no proof of convergence with momentum. The momentum restarts when it points uphill
+// (O'Donoghue & Candès 2015) or when the dual objective decreases. A sweep without momentum never
+// decreases the dual objective.
 //
-// On a grid with two axes the elimination is taken at its word: the first block starts from
-// z = f - y_2, so that q_1, y_1 and u's past need not be kept. That halves the memory traffic.
+// On a grid with two axes the first block is eliminated explicitly: it starts from z = f - y_2, so
+// that q_1, y_1 and the previous u need not be stored. This halves the memory traffic.
 //
-// On other graphs than grids slots are the memory that counts. Instead of y_l, what q_l gained in the
-// last iteration is kept there, in single precision. It is rounded before q_l takes it: q_l is
-// feasible to 8 digits of its last change, and u = f - C⁻¹ Σ q_l holds as well as ever.
+// On other graphs the slots dominate the memory. Instead of y_l, they store the last change of q_l
+// in single precision. The change is rounded before it is added to q_l. So q_l is feasible up to 8
+// digits of its last change, and u = f - C⁻¹ Σ q_l holds to full precision.
 //
-// The file departs from the paper, whose PDHG updates all blocks at once from the same ū.
+// Departure: the PDHG of the paper updates all blocks at once from the same ū.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +39,17 @@ namespace graphtv {
 
 class BlockDescent {
   public:
-    // f and the vertex weights c > 0 (empty: ones) by vertex; they and the forests, which must have
-    // been built with the same c, have to live as long as this does.
+    // f and the vertex weights c > 0 (empty: ones) are indexed by vertex. The arrays and the
+    // forests are borrowed and must outlive this object. The forests must have been built with the
+    // same c.
     BlockDescent(Forests& forests, std::span<const double> signal,
                  std::span<const double> vertex_weights);
 
-    // Starts from a dual point, by edge, |p| ≤ 1; without this, from p = 0.
+    // Starts from a dual point by edge, |p| ≤ 1. The default start is p = 0.
     void start_from(std::span<const double> p, int n_threads = 1);
 
-    // One iteration; false if the watch expired, which leaves a feasible point: u follows when it is
-    // asked for.
+    // One iteration. Returns false if the watch expired; the point is then feasible, and u is
+    // recomputed on demand.
     bool step(Watch& watch, int n_threads);
 
     // u = f - C⁻¹ Σ q_l, to rounding.
@@ -56,14 +58,14 @@ class BlockDescent {
         return u_;
     }
 
-    // Σ_i c_i (f_i² - u_i²) / 2: the dual objective, but for the conjugate of a Huber penalty.
+    // Σ_i c_i (f_i² - u_i²) / 2: the dual objective without the conjugate of a Huber penalty.
     double dual_value() { return squared_dual_value(f_, u(), c_); }
 
     // p by edge, |p| ≤ 1.
     void dual(std::span<double> p, int n_threads = 1);
     void rounded_dual(std::span<Rounded> p, int n_threads = 1);
 
-    // Gives back what only the next step needs, which begins without momentum then.
+    // Releases the memory that only the next step needs. That step then starts without momentum.
     void rest();
 
     double momentum() const { return momentum_.beta(); }
@@ -79,8 +81,8 @@ class BlockDescent {
     struct PartialProgress {
         PackSum uphill, energy;
     };
-    // q and y are divided by c, in the units of u. The eliminated block has neither. `gain` is q - q
-    // of the last iteration; a block has that or y.
+    // q and y are divided by c, so they have the units of u. The eliminated block has neither. A
+    // block has either y or `gain`, the difference between q and q of the last iteration.
     struct Block {
         std::vector<double> q, y;
         std::vector<float> gain;
@@ -113,13 +115,13 @@ class BlockDescent {
     std::span<const double> f_, c_;
     Scheme scheme_;
     std::vector<double> u_;  // f - Σ q
-    std::vector<double> r_;  // f - Σ y, and during a sweep what is between; none of a pair
+    std::vector<double> r_;  // f - Σ y; intermediate values during a sweep; unused by a pair
     std::vector<Block> blocks_;
     std::vector<Progress> partial_progress_;  // of passes over vertices
     Momentum momentum_;
     double last_beta_ = 0.0;
     bool is_resting_ = false;
-    int torn_by_ = 0;  // the threads of a step that the watch ended: u does not belong to q
+    int torn_by_ = 0;  // number of threads of a step that the watch ended: u is inconsistent with q
 };
 
 }  // namespace graphtv

@@ -28,7 +28,7 @@ void EdgeDescent::start_from(std::span<const double> p) {
     recompute();
 }
 
-// u from x, without momentum.
+// Computes u from x and resets the momentum.
 void EdgeDescent::recompute() {
     std::copy(f_.begin(), f_.end(), u_.begin());
     for_watched(x_.size(), [&](std::size_t e) {
@@ -66,9 +66,9 @@ bool EdgeDescent::step(Watch& watch) {
     return true;
 }
 
-// x from y edge by edge, and the next y at once; r follows from f - C⁻¹ ∇ᵀy to f - C⁻¹ ∇ᵀx. Edges that
-// come one after the other in a list mostly share a vertex, and would wait for each other: the sweep
-// goes through several stretches of the list at a time.
+// Updates x from y edge by edge, together with the next y. r changes from f - C⁻¹ ∇ᵀy to f - C⁻¹
+// ∇ᵀx. Consecutive edges of a list mostly share a vertex, so each would wait for the previous one.
+// The sweep therefore interleaves several stretches of the list.
 template <bool has_vertex_weights>
 bool EdgeDescent::sweep(Watch& watch, double& uphill) {
     const double beta = momentum_.beta();

@@ -1,12 +1,12 @@
-// Accelerated coordinate descent over single edges, for the squared loss: block descent (see
-// block_descent.hpp) with the smallest of forests, for which nothing has to be decomposed.
+// Accelerated coordinate descent over single edges for the squared loss. This is block descent (see
+// block_descent.hpp) with one forest per edge, so no decomposition is needed.
 //
-// In terms of flows x = ωp and u = f - C⁻¹ ∇ᵀx, the dual problem seen from one edge (i, j) is a
-// parabola whose top is where u_i = u_j: x moves by (u_i - u_j) / (1/c_i + 1/c_j), clipped to ±ω. One
-// iteration takes the edges in a fixed order, starting from an extrapolated flow y; the momentum
-// restarts when it points uphill or the dual objective falls. Where the weights are weak, or the
-// pieces of the optimum small, a few iterations come as close as any forest would; where information
-// has far to travel, they do not, and the caller goes on with forests.
+// In terms of flows x = ωp and u = f - C⁻¹ ∇ᵀx, the dual objective as a function of one edge (i, j)
+// is a parabola with its maximum at u_i = u_j: x moves by (u_i - u_j) / (1/c_i + 1/c_j), clipped to
+// ±ω. One iteration updates the edges in a fixed order, starting from an extrapolated flow y. The
+// momentum restarts when it points uphill or the dual objective decreases. If the weights are small
+// or the pieces of the optimum are small, a few iterations come as close as with any forest. If
+// information has to travel far, they do not, and the caller continues with forests.
 #pragma once
 
 #include <span>
@@ -25,11 +25,11 @@ class EdgeDescent {
     EdgeDescent(const EdgeList& graph, std::span<const double> weights,
                 std::span<const double> signal, std::span<const double> vertex_weights);
 
-    // Starts from a dual point, |p| ≤ 1; without this, from p = 0.
+    // Starts from a dual point, |p| ≤ 1. The default start is p = 0.
     void start_from(std::span<const double> p);
 
-    // One iteration; false if the watch expired, which leaves a feasible point: u follows when it is
-    // asked for.
+    // One iteration. Returns false if the watch expired; the point is then feasible, and u is
+    // recomputed on demand.
     bool step(Watch& watch);
 
     // u = f - C⁻¹Kᵀp, to rounding.
@@ -64,7 +64,7 @@ class EdgeDescent {
     std::vector<double> x_, y_;    // the flow and its extrapolation, by edge
     std::vector<double> u_, r_;    // f - C⁻¹ ∇ᵀx and f - C⁻¹ ∇ᵀy
     Momentum momentum_;
-    bool is_torn_ = false;  // by the end of the watch: u and r do not belong to x
+    bool is_torn_ = false;  // the watch ended a step: u and r are inconsistent with x
 };
 
 }  // namespace graphtv

@@ -11,8 +11,8 @@ namespace graphtv {
 
 namespace {
 
-// u and r are kept up to date edge by edge. What rounding adds up to in so many iterations shows in the
-// fourth digit of the gap where the weights are heavy.
+// u and r are updated edge by edge. After this many iterations, accumulated rounding errors affect
+// the fourth digit of the gap if the weights are large.
 constexpr int longest_drift = 16;
 
 }  // namespace
@@ -48,7 +48,7 @@ void Lattice::restart(int n_threads) {
     is_torn_ = false;
 }
 
-// u from x and r from y.
+// Recomputes u from x and r from y.
 void Lattice::recompute(int n_threads) {
     const auto body = [&](int slab, int) {
         apply(&Axis::x, slab, u_);
@@ -101,7 +101,8 @@ int Lattice::step(Watch& watch, int n_threads, int at_most) {
     }
     const std::span used(betas.data(), static_cast<std::size_t>(n));
 
-    // Upright trapezoids side by side, then those that hang between them.
+    // First the trapezoids that narrow with each iteration, side by side; then those that widen
+    // between them.
     const int n_parts = std::clamp(n_pairs_ / (4 * longest_step), 1, 4 * n_threads);
     const auto bound = [&](int part) {
         return static_cast<int>(std::int64_t{n_pairs_} * part / n_parts);
@@ -126,7 +127,7 @@ int Lattice::step(Watch& watch, int n_threads, int at_most) {
     return n;
 }
 
-// Iteration t + 1 follows iteration t one pair behind it.
+// Iteration t + 1 runs one pair of slabs behind iteration t.
 void Lattice::run(const Trapezoid& part, std::span<const float> betas, Watch* watch,
                   std::atomic<bool>& stop) {
     const int n = static_cast<int>(betas.size());
@@ -149,7 +150,7 @@ void Lattice::sweep_pair(int pair, float beta) {
     match(axes_.size() - 1, start(2 * pair), start(2 * pair + 1), slab_, beta);
 }
 
-// The edges from the pair before to this one; both slabs at the seam are complete then.
+// The edges from the previous pair to this one. Afterwards both slabs at the seam are complete.
 void Lattice::close_seam(int seam, float beta) {
     const int below = 2 * seam - 1, above = 2 * seam;
     const bool has_below = below >= 0 && below < n_slabs_, has_above = above < n_slabs_;
@@ -163,7 +164,8 @@ void Lattice::sweep_slab(int slab, float beta) {
                                 std::size_t n) { match(axis, lower, upper, n, beta); });
 }
 
-// All edges within a slab, axis after axis: body(axis, first lower end, first upper end, size).
+// Calls body(axis, first lower end, first upper end, size) for all edges within a slab, axis by
+// axis.
 template <class Body>
 void Lattice::for_each_matching(int slab, const Body& body) const {
     const std::size_t begin = start(slab), end = begin + slab_;
@@ -202,7 +204,7 @@ double Lattice::primal_value(int n_threads) {
     return sum;
 }
 
-// Flows keep the total of u, so that g² - u² may be taken about any centre.
+// Flows do not change the total of u, so g² - u² may be computed about any centre.
 double Lattice::dual_value(int n_threads) {
     settle(n_threads);
     return difference_of_squares(g_.data(), u_.data(), inverses(), u_.size());

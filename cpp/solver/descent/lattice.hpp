@@ -2,13 +2,14 @@
 //
 //     max_x  -½ ‖g - C⁻¹∇ᵀx‖²_C,   |x_e| ≤ capacity_e
 //
-// Along every axis the edges from even coordinates, and those from odd ones, are matchings: they share
-// no vertex, and may all move at once. One iteration takes the two matchings of the last axis, then
-// those of the one before it, and so on. Since an edge waits for nothing but the edges at its ends, slabs
-// of the grid go through several iterations while they are in the cache, and on several threads; every
-// schedule that respects the order gives the same bits.
+// Along every axis, the edges that start at even coordinates form a matching, and so do those that
+// start at odd ones. The edges of a matching share no vertex and can be updated at once. One
+// iteration updates the two matchings of the last axis, then those of the axis before it, and so
+// on. An edge depends only on the edges at its ends. Slabs of the grid can therefore go through
+// several iterations while they are in the cache, and on several threads. Every schedule that
+// respects the order gives the same bits.
 //
-// In single precision: half the memory to move, and twice the lanes.
+// Single precision halves the memory traffic and doubles the number of vector lanes.
 #pragma once
 
 #include <array>
@@ -25,16 +26,18 @@ namespace graphtv {
 
 class Lattice {
   public:
-    // Iterations that a slab goes through at once; momentum is judged after the last of them.
+    // The number of iterations that a slab goes through at once. Restarts are decided after the
+    // last one.
     static constexpr int longest_step = 4;
 
-    // The edges along one axis, each at the place of its lower end; flows go upwards.
+    // The edges along one axis, each stored at the place of its lower end. Flow is positive
+    // upwards.
     struct Axis {
         std::size_t stride, length;
         std::vector<float> x, y, capacity;  // flow, its extrapolation, ω
     };
 
-    // Every axis is longer than 1. All is zero but 1/c, which is one.
+    // Every axis is longer than 1. Initially 1/c is one and all other values are zero.
     Lattice(std::span<const Vertex> shape, bool is_weighted);
 
     std::size_t n_vertices() const { return g_.size(); }
@@ -47,20 +50,20 @@ class Lattice {
     std::span<float> inverse() { return inverse_; }  // 1/c, or empty
     float weight(std::size_t i) const { return inverse_.empty() ? 1.0F : 1.0F / inverse_[i]; }
 
-    // Where the values of a vertex are, given where its line begins. Even columns come before odd ones,
-    // which makes both ends of a matching along the last axis contiguous.
+    // The place of a vertex, given the start of its line. Even columns come before odd ones, so
+    // that both ends of a matching along the last axis are contiguous.
     std::size_t place(std::size_t line, std::size_t column) const {
         return line + (column % 2 == 0 ? 0 : n_even_) + column / 2;
     }
 
-    // Goes on from x as it is, without momentum.
+    // Continues from the current x without momentum.
     void restart(int n_threads);
 
-    // Some iterations, at most `at_most`; returns their number, 0 if the watch expired, which leaves a
-    // feasible point.
+    // Runs at most `at_most` iterations and returns their number. Returns 0 if the watch expired;
+    // the point is then feasible.
     int step(Watch& watch, int n_threads, int at_most);
 
-    // The objectives at u = g - C⁻¹∇ᵀx and at x, to single precision.
+    // The primal objective at u = g - C⁻¹∇ᵀx and the dual objective at x, in single precision.
     double primal_value(int n_threads);
     double dual_value(int n_threads);
 
@@ -68,8 +71,8 @@ class Lattice {
     bool restarted() const { return momentum_.restarted(); }
 
   private:
-    // Pairs of slabs to sweep in iteration t, [begin + left t, end + right t), with the seams between
-    // them and those at their ends that no other trapezoid has.
+    // The pairs of slabs to sweep in iteration t: [begin + left t, end + right t). This includes
+    // the seams between them, and the seams at both ends that belong to no other trapezoid.
     struct Trapezoid {
         int begin, end, left, right;
 
@@ -103,13 +106,13 @@ class Lattice {
     std::size_t slab_;       // vertices that share their first coordinate
     int n_slabs_, n_pairs_;  // the last pair may lack its second slab
     std::vector<Axis> axes_;
-    std::vector<float> g_;      // by place, as all that follows
+    std::vector<float> g_;      // by place, like all arrays below
     std::vector<float> u_, r_;  // g - C⁻¹∇ᵀx and g - C⁻¹∇ᵀy
     std::vector<float> inverse_;
     Momentum momentum_;
-    int drift_ = 0;  // iterations since u and r were computed anew
+    int drift_ = 0;  // iterations since u and r were recomputed
     bool is_torn_ =
-        true;  // at first, and by the end of the watch: u and r do not belong to x and y
+        true;  // initially, and after the watch ended a step: u and r are inconsistent with x and y
 };
 
 }  // namespace graphtv

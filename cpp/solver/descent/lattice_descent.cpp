@@ -14,14 +14,14 @@ namespace graphtv {
 
 namespace {
 
-// Ratios of the data beyond this do not show in single precision; it keeps them finite.
+// Larger ratios in the data have no effect in single precision. The limit keeps them finite.
 constexpr double largest = 1e30;
 
 float single(double value) {
     return static_cast<float>(std::min(std::max(value, -largest), largest));
 }
 
-// The least and the greatest value, in lanes that do not wait for each other.
+// The smallest and the largest value, in independent lanes.
 std::pair<double, double> range_of(std::span<const double> values) {
     constexpr std::size_t n_lanes = 4;
     std::array<double, n_lanes> least, most;
@@ -64,13 +64,13 @@ LatticeDescent::LatticeDescent(std::span<const Vertex> shape, const EdgeList& gr
     }
 }
 
-// body(run) for all edges, in shards. Runs end where their line does.
+// Calls body(run) for all edges, in shards. A run ends at the end of its line.
 template <class Body>
 void LatticeDescent::for_each_run(int n_threads, const Body& body) const {
     const auto& axes = lattice_.axes();
     const std::size_t width = lattice_.width();
     for_shards(weights_.size(), n_threads, [&](std::size_t first, std::size_t last) {
-        std::size_t axis = 0, line = 0;  // of the last edge: as a rule the next one's too
+        std::size_t axis = 0, line = 0;  // of the last edge; usually also of the next one
         for (std::size_t e = first; e < last;) {
             const auto [tail, head] = graph_.edges[e];
             const std::size_t lower = at(std::min(tail, head)), stride = at(std::abs(head - tail));
@@ -84,7 +84,7 @@ void LatticeDescent::for_each_run(int n_threads, const Body& body) const {
     });
 }
 
-// body(k, place of the vertex in column + k), in two loops that vectorise.
+// Calls body(k, place of the vertex in column + k), in two loops that vectorise.
 template <class Body>
 void LatticeDescent::for_each_place(std::size_t line, std::size_t column, std::size_t size,
                                     const Body& body) const {
@@ -94,7 +94,7 @@ void LatticeDescent::for_each_place(std::size_t line, std::size_t column, std::s
     }
 }
 
-// body(k, flow over capacity) for the edges of a run, between -1 and 1.
+// Calls body(k, flow / capacity) for the edges of a run, with ratios in [-1, 1].
 template <class Body>
 void LatticeDescent::for_each_ratio(const Run& run, const Body& body) const {
     const auto& [stride, length, x, y, capacity] = lattice_.axes()[run.axis];

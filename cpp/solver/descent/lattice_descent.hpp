@@ -1,8 +1,8 @@
-// Descent over edges (see edge_descent.hpp) for grids: the same method on a Lattice, whose order of edges
-// vectorises, from a start on coarser grids.
+// Descent over edges (see edge_descent.hpp) for grids: the same method on a Lattice, whose order of
+// edges vectorises. It can start from a solution on coarser grids.
 //
-// This is a start for finer methods, and computes in single precision, in units of the data's range.
-// What it hands on, in double precision, is feasible.
+// It provides a start for more accurate methods. It computes in single precision, in units of the
+// range of the data. Its results are in double precision and feasible.
 #pragma once
 
 #include <span>
@@ -18,9 +18,9 @@ class LatticeDescent {
   public:
     static constexpr int longest_step = Lattice::longest_step;
 
-    // The graph and all values are borrowed. Vertices are in row-major order and every axis is longer than
-    // 1; edges join neighbours of the grid, in any order, and some may be missing. Vertex weights c are
-    // positive, or empty for ones. Starts from p = 0.
+    // The graph and all values are borrowed. Vertices are in row-major order and every axis is
+    // longer than 1. Edges join neighbours of the grid; they may be in any order, and some may be
+    // missing. Vertex weights c are positive, or empty for ones. Starts from p = 0.
     LatticeDescent(std::span<const Vertex> shape, const EdgeList& graph,
                    std::span<const double> weights, std::span<const double> signal,
                    std::span<const double> vertex_weights);
@@ -31,8 +31,8 @@ class LatticeDescent {
     // Starts from a solution on coarser grids; false if the watch expired.
     bool start_from_coarse(Watch& watch, int n_threads);
 
-    // Some iterations, at most `at_most`; returns their number, 0 if the watch expired, which leaves a
-    // feasible point.
+    // Runs at most `at_most` iterations and returns their number. Returns 0 if the watch expired;
+    // the point is then feasible.
     int step(Watch& watch, int n_threads, int at_most) {
         return lattice_.step(watch, n_threads, at_most);
     }
@@ -44,7 +44,7 @@ class LatticeDescent {
     void dual(std::span<double> p, int n_threads = 1) const;
     void rounded_dual(std::span<Rounded> p, int n_threads = 1) const;
 
-    // The objectives of both, to single precision.
+    // The primal and the dual objective, in single precision.
     double primal_value() { return unit_ * range_ * lattice_.primal_value(1); }
     double dual_value() { return unit_ * range_ * lattice_.dual_value(1); }
 
@@ -52,11 +52,11 @@ class LatticeDescent {
     bool restarted() const { return lattice_.restarted(); }
 
   private:
-    // Edges from neighbours on a line to their neighbours along an axis.
+    // Edges from consecutive vertices of a line to their neighbours along an axis.
     struct Run {
         std::size_t edge, size;          // the first one, and how many
         std::size_t axis, line, column;  // of the first lower end
-        double sign;                     // flows go upwards, p from tail to head
+        double sign;                     // flow is positive upwards, p from tail to head
     };
 
     template <class Body>

@@ -6,10 +6,10 @@ namespace graphtv {
 
 namespace {
 
-// No axis of a grid to be coarsened is shorter.
+// The shortest axis of a grid that is coarsened.
 constexpr std::size_t shortest = 8;
 
-// A coarse grid is left at this relative gap, or after so many iterations.
+// The iteration on a coarse grid ends at this relative gap or after this many iterations.
 constexpr double coarse_gap = 4e-3;
 constexpr int most_iterations = 32;
 
@@ -28,7 +28,7 @@ bool can_be_coarsened(const Lattice& lattice) {
     return std::ranges::all_of(lattice.axes(), [](auto& axis) { return axis.length >= shortest; });
 }
 
-// Calls body(begin of the fine line, begin of its coarse line) for every line along the last axis.
+// Calls body(start of the fine line, start of its coarse line) for every line along the last axis.
 template <class Body>
 void for_each_line(const Lattice& fine, const Lattice& coarse, const Body& body) {
     for (std::size_t line = 0; line < fine.n_vertices(); line += fine.width()) {
@@ -41,7 +41,8 @@ void for_each_line(const Lattice& fine, const Lattice& coarse, const Body& body)
     }
 }
 
-// body(axis, place of the lower end of an edge between blocks, place of that block).
+// Calls body(axis, place of the lower end, place of its block) for every edge that joins two
+// blocks.
 template <class Body>
 void for_each_edge_across(const Lattice& fine, const Lattice& coarse, const Body& body) {
     for_each_line(fine, coarse, [&](std::size_t line, std::size_t coarse_line) {
@@ -60,7 +61,7 @@ void for_each_edge_across(const Lattice& fine, const Lattice& coarse, const Body
 }  // namespace
 
 Lattice coarsened(const Lattice& fine) {
-    // Blocks that weigh the same are told to weigh 1, and their flows are counted in that unit.
+    // If all blocks have the same weight, the weight is set to 1 and flows are scaled accordingly.
     const bool is_plain = !fine.is_weighted() && is_even(fine);
     const float block = static_cast<float>(std::size_t{1} << fine.axes().size());
     const float unit = is_plain ? block : 1.0F;

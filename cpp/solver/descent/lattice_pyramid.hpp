@@ -1,11 +1,12 @@
 // A start for descent over the edges of a grid, from coarse to fine.
 //
-// On the functions that are constant on blocks of two by two (by two …) vertices, the problem is that of
-// a grid half as large: a block weighs as much as its vertices together, has their mean, and an edge
-// between two blocks has the capacity of all edges across. Its flow, shared among those in proportion to
-// their capacities, is a feasible flow between the blocks; within them the first iterations on the fine
-// grid find one. Information travels as far in one iteration on a grid 2^k times smaller as in 2^k
-// iterations, at a fraction of their cost.
+// Restricted to functions that are constant on blocks of 2 × 2 (× 2 …) vertices, the problem is
+// that of a grid of half the size. The weight of a block is the total weight of its vertices, its
+// value is their mean, and the capacity of an edge between two blocks is the total capacity of the
+// edges that join them. The coarse flow is distributed over these edges in proportion to their
+// capacities, which gives a feasible flow between blocks. The first iterations on the fine grid
+// find the flow within blocks. On a grid that is 2^k times smaller, one iteration carries
+// information as far as 2^k iterations on the fine grid, at a fraction of their cost.
 #pragma once
 
 #include "parallel/watch.hpp"
@@ -16,7 +17,7 @@ namespace graphtv {
 // The problem on blocks, at x = 0.
 Lattice coarsened(const Lattice& fine);
 
-// Puts the flow between blocks on the edges across, and none within.
+// Distributes the flow between blocks over the edges that join them. Edges within a block get none.
 void prolong(const Lattice& coarse, Lattice& fine);
 
 // Starts from a solution on coarser grids. False if the watch expired: the start is then x = 0.

@@ -14,7 +14,7 @@ inline float clipped(float value, float bound) {
     return above < bound ? above : bound;
 }
 
-// Σ term(k) over [0, size), in an order that the compiler may not change but can vectorise.
+// Σ term(k) over [0, size), in a fixed order that the compiler can vectorise.
 template <class Term>
 GRAPHTV_INLINE double sum_in_lanes(std::size_t size, const Term& term) {
     constexpr std::size_t n_lanes = 8;

@@ -1,5 +1,6 @@
-// What descent over edges does to the edges of a matching, whose ends lie side by side in memory, to
-// momentum afterwards, and for the objectives: loops without branches, for the compiler to vectorise.
+// Kernels of the descent over edges: the update of a matching whose ends are contiguous in memory,
+// the extrapolation afterwards, and the objectives. All are loops without branches that the
+// compiler vectorises.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,15 @@ struct Matching {
     std::size_t size;
 };
 
-// Moves every flow from y to the top of its parabola, clipped to the capacity, and y beyond it by β.
+// Moves every flow from y to the maximum of its parabola, clipped to the capacity, and extrapolates
+// y by β.
 void move(const Matching& edges, float beta);
 
-// After all edges of a vertex have moved, r is its new u: keeps u, and extrapolates r by β.
+// Called after all edges of a vertex have been updated, when r is the new u. Stores u, and
+// extrapolates r by β.
 void extrapolate(float* r, float* u, std::size_t size, float beta);
 
-// Takes flows out of their lower ends and into their upper ones, ∇ᵀx.
+// Subtracts flows at their lower ends and adds them at their upper ends, ∇ᵀx.
 void push(const float* x, float* lower, float* upper, std::size_t size);
 
 // Σ w |a - b|, w at the place of a.

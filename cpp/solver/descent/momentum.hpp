@@ -1,9 +1,9 @@
-// Nesterov's momentum with restarts, and what the descents for the squared loss judge it by.
+// Nesterov's momentum with restarts, and the restart criteria of the descents for the squared loss.
 //
 //     β = (t - 1) / t',   t' = (1 + √(1 + 4t²)) / 2
 //
-// It starts afresh when it points uphill (O'Donoghue & Candès 2015), or when the dual objective falls,
-// that is when the energy ½ Σ c_i (u_i - centre)² grows.
+// The momentum restarts when it points uphill (O'Donoghue & Candès 2015) or when the dual objective
+// decreases, that is, when the energy ½ Σ c_i (u_i - centre)² increases.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace graphtv {
 
 class Momentum {
   public:
-    // The energy is taken about the centre of f, which lets it lose fewer digits.
+    // The energy is computed about the centre of f, which reduces cancellation.
     explicit Momentum(std::span<const double> signal)
         : centre_(std::accumulate(signal.begin(), signal.end(), 0.0) /
                   static_cast<double>(signal.size() + 1)) {}
@@ -24,15 +24,15 @@ class Momentum {
     double centre() const { return centre_; }
     bool restarted() const { return restarted_; }
 
-    // At the start of an iteration.
+    // Called at the start of an iteration.
     void advance() {
         const double t = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t_ * t_));
         beta_ = (t_ - 1.0) / t;
         t_ = t;
     }
 
-    // At its end: whether to go on without momentum. `uphill` is ⟨y - q, q - q of the last
-    // iteration⟩, `slack` what may be known of the energy's errors.
+    // Called at its end. Returns whether to continue without momentum. `uphill` is ⟨y - q, q - q of
+    // the last iteration⟩, and `slack` is a bound on the error of the energy.
     bool restarts(double uphill, double energy, double slack = 0.0) {
         constexpr double rounding = 1e-14;
         restarted_ = uphill > 0.0 || energy - slack > energy_ * (1.0 + rounding);
@@ -41,7 +41,7 @@ class Momentum {
         return restarted_;
     }
 
-    // From a new point, of this energy.
+    // Restarts from a new point of this energy.
     void start(double energy = std::numeric_limits<double>::infinity()) {
         t_ = 1.0;
         energy_ = energy;
@@ -54,8 +54,8 @@ class Momentum {
     bool restarted_ = false;
 };
 
-// Σ_i c_i (f_i² - u_i²) / 2, the dual objective at u = f - C⁻¹Kᵀp. As a product, it does not cancel
-// where u is near f.
+// Σ_i c_i (f_i² - u_i²) / 2, the dual objective at u = f - C⁻¹Kᵀp. The product form avoids
+// cancellation where u is close to f.
 inline double squared_dual_value(std::span<const double> f, std::span<const double> u,
                                  std::span<const double> c) {
     double sum = 0.0;

@@ -3,11 +3,12 @@
 //
 //     p̂ = argmin_p F*(p) - ⟨K ū, p⟩ + t/2 ‖p - p_k‖_T².
 //
-// Steps start from a blend of where the last one started, where it arrived and an anchor: over-
-// relaxed and anchored iterations leave the constraints, p̂ never does. Whoever asks for p gets p̂.
+// A step starts from a blend of the last starting point, the last arrival and an anchor.
+// Over-relaxed and anchored starting points may violate the constraints; p̂ never does. The
+// accessors return p̂.
 //
-// How p is stored is the metric's business: by edge, or forest by forest as q_l = K_lᵀp_l. Everyone
-// else sees Kᵀp̂. Arrays hold channel after channel.
+// The metric determines how p is stored: by edge, or forest by forest as q_l = K_lᵀp_l. Other
+// classes see only Kᵀp̂. Arrays hold one channel after another.
 #pragma once
 
 #include <span>
@@ -16,8 +17,8 @@
 
 namespace graphtv {
 
-// The next point of the iteration: point · (the last one) + arrival · (what the step made of it) +
-// anchor · (the anchor). The coefficients sum to one.
+// The next point of the iteration: point · (last starting point) + arrival · (its arrival) + anchor
+// · (the anchor). The coefficients sum to one.
 struct Blend {
     double point = 0.0, arrival = 1.0, anchor = 0.0;
 
@@ -27,7 +28,7 @@ struct Blend {
     }
 };
 
-// What blends will need besides the arrival.
+// The points that blends need in addition to the arrival.
 struct BlendMemory {
     bool point = false, anchor = false;
 };
@@ -35,7 +36,7 @@ struct BlendMemory {
 class DualVariable {
   public:
     struct Movement {
-        bool completed;  // false if the watch ended the step: part of p̂ is old then, until `settle`
+        bool completed;  // false if the watch ended the step; then part of p̂ is old until `settle`
         double squared;  // ‖p̂ - p_k‖_T²
     };
 
@@ -44,13 +45,13 @@ class DualVariable {
     virtual Movement step(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
                           Watch& watch) = 0;
 
-    // Makes Kᵀp̂ right after a step that was not completed.
+    // Makes Kᵀp̂ consistent after a step that was not completed.
     virtual void settle(int n_threads) = 0;
 
-    // Takes the memory of an anchor, for blends that had none.
+    // Allocates the anchor, if blends did not use one before.
     virtual void take_anchor() = 0;
 
-    // Moves the anchor to p̂; the squared distance in the metric T from where it was.
+    // Moves the anchor to p̂. Returns the squared length of this move in the metric T.
     virtual double anchor(int n_threads) = 0;
 
     // Kᵀp̂ by vertex.
@@ -65,7 +66,7 @@ class DualVariable {
     // p̂ by edge.
     virtual void get(std::span<double> p, int n_threads) = 0;
 
-    // Starts from p by edge, where F* is finite, with the anchor there.
+    // Starts from p by edge, where F* is finite. The anchor is set to p, too.
     virtual void set(std::span<const double> p, int n_threads) = 0;
 
     // An upper bound of ‖T^-½ K S^-½‖².
@@ -74,7 +75,7 @@ class DualVariable {
     // The diagonal of S, empty for the identity.
     virtual std::span<const double> primal_metric() const { return {}; }
 
-    // Forests solved so far, each channel counted.
+    // The number of forest solves so far, counted per channel.
     virtual long long n_sweeps() const { return 0; }
 };
 

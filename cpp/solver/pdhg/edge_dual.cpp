@@ -29,7 +29,8 @@ EdgeDual::EdgeDual(const EdgeList& graph, std::span<const double> weights, const
         Watched::look();
         values->resize(is_needed ? size : 0);
     }
-    // Counted one place late, filled through the places, which end up one place early again.
+    // A counting sort. The counts are shifted by two places, so that after filling place[v] is the
+    // start of v.
     std::vector<std::int64_t> place(offsets_.size() + 1);
     for_watched(graph.edges.size(), [&](std::size_t e) {
         ++place[at(graph.edges[e].tail) + 2];
@@ -72,7 +73,7 @@ EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weigh
     return dual;
 }
 
-// A proximal map has one step per group: the shortest of its edges.
+// A group has a single step size: the smallest of its edges.
 void EdgeDual::share_metric(std::span<const std::int32_t> groups) {
     if (groups.empty()) return;
     std::vector<double> least(at(*std::ranges::max_element(groups)) + 1,
@@ -99,10 +100,10 @@ double EdgeDual::power_iteration() const {
         bound = std::max(bound, sum);
     });
     if (bound == 0.0) return 1.0;
-    // KᵀK x, started from the weighted degrees times irregular numbers in [-1, 1), so that K does
-    // not send the start to 0, with ends of the heaviest edge that disagree: the sought vector may
-    // live there alone. What the iteration finds is below ‖K‖²; a margin of 1 % covers what it has
-    // not found yet.
+    // Power iteration with KᵀK. It starts from the weighted degrees times irregular numbers in [-1,
+    // 1), so that the start is not in the kernel of K. The ends of the heaviest edge get different
+    // values, since the sought vector may be supported there alone. The iteration converges from
+    // below ‖K‖²; a margin of 1 % covers the remaining error.
     std::vector<double> x(degree), y(degree.size());
     std::uint32_t random = 1;
     for (double& value : x) {
@@ -142,7 +143,7 @@ DualVariable::Movement EdgeDual::step(std::span<const double> ubar, double t, co
         gather(n_threads);
         return {true, squared};
     }
-    // One thread meets the edges of each vertex in the order in which `gather` would add them.
+    // A single thread adds the edges of each vertex in the same order as `gather`.
     const bool scatters = n_threads == 1;
     if (scatters) std::fill(divergence_.begin(), divergence_.end(), 0.0);
     const double squared = inverse_metric_.empty()
@@ -152,7 +153,7 @@ DualVariable::Movement EdgeDual::step(std::span<const double> ubar, double t, co
     return {true, squared};
 }
 
-// p̂ by edge, and the squared length of the way to it in the norm of T.
+// Computes p̂ by edge. Returns ‖p̂ - p_k‖_T².
 template <bool is_scaled>
 double EdgeDual::move(std::span<const double> ubar, double t, const Blend& blend, int n_threads,
                       bool scatters) {
@@ -186,7 +187,7 @@ double EdgeDual::move(std::span<const double> ubar, double t, const Blend& blend
     return squared;
 }
 
-// The same in three passes, for penalties whose proximal map takes several entries at once.
+// The same in three passes, for penalties whose proximal map couples several entries.
 double EdgeDual::move_groups(std::span<const double> ubar, double t, const Blend& blend,
                              int n_threads) {
     const auto m = weights_.size(), n = at(graph_.n_vertices);

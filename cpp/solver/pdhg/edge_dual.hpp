@@ -5,8 +5,8 @@
 // diagonal:  T_e = 2 ω_e^α, S_i = Σ_{e∋i} ω_e^(2-α) (Pock and Chambolle, ICCV 2011), for which
 //            ‖T^-½ K S^-½‖ ≤ 1.
 //
-// Either way a step is the proximal map of F* at p + T⁻¹Kū/t, with the steps 1/(t T_e). Where groups of
-// the penalty hold several edges, these share the largest of their T_e.
+// In both cases a step is the proximal map of F* at p + T⁻¹Kū/t with the steps 1/(t T_e). If a
+// group of the penalty holds several edges, they share the largest of their T_e.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +64,8 @@ class EdgeDual : public DualVariable {
     std::vector<double> inverse_metric_;  // 1/T_e; empty for the identity
     std::vector<double> primal_metric_;   // a vertex without edges has 1
     double squared_operator_norm_ = 1.0;
-    // The edges at each vertex: e where it is the tail, -1 - e where it is the head. Sums run by
-    // vertex, so that their order does not depend on threads.
+    // The edges at each vertex: e where it is the tail, -1 - e where it is the head. Sums run over
+    // vertices, so that the order of summation does not depend on the number of threads.
     std::vector<std::int64_t> offsets_;
     std::vector<EdgeIndex> incident_;
     std::vector<double> p_, point_, anchor_;  // p̂; where it came from; empty if not needed

@@ -63,7 +63,7 @@ bool ForestDual::sweep(std::size_t forest, std::size_t channel, std::span<const 
     double* divergence = divergence_.data() + channel * forests_.n_vertices();
     const double inverse = 1.0 / t;
     const auto run = [&](const auto& from) {
-        // The slot's z is not kept: prox and ū give q̂ = z - v, and q̂ - point = ū/t - v.
+        // z of the slot is not stored: prox and ū give q̂ = z - v and q̂ - point = ū/t - v.
         return forests_[forest].sweep(
             &here.warm, forests_.workspace(), n_threads, &watch, std::span(movements_),
             [=]<std::size_t n>(Neighbours<n> wide, std::size_t slot, std::size_t vertex) {

@@ -1,13 +1,13 @@
 // The dual variable forest by forest, in the metric T_l = K_lK_lᵀ of Möllenhoff et al. (AISTATS 2018,
 // Section 3.3), for S = I; ‖T^-½ K‖² ≤ L, the number of forests.
 //
-// The departure: with q_l = K_lᵀp_l the metric is the Euclidean one of vertex vectors, and the step
-// (their Algorithm 2 with f_l = -z) becomes
+// Departure: with q_l = K_lᵀp_l the metric is the Euclidean one of vertex vectors, and the step
+// (Algorithm 2 of the paper with f_l = -z) becomes
 //
 //     z = q_l + ū/t,    q̂_l = z - prox_{TV_l}(z),
 //
-// the Huber parameter of the proximal step being δ/t. No edge vector and no linear system are needed;
-// p is recovered, leaf to root, when somebody asks for it.
+// where the Huber parameter of the proximal step is δ/t. No edge vector and no linear system are
+// needed. p is recovered on demand, from leaves to root.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace graphtv {
 
 class ForestDual : public DualVariable {
   public:
-    // Forests given by reference are borrowed; they must have been built
-    // with this penalty and without vertex weights.
+    // Forests passed by reference are borrowed. They must have been built with this penalty and
+    // without vertex weights.
     ForestDual(Forests& forests, EdgePenalty penalty, std::size_t n_channels, BlendMemory memory);
     ForestDual(std::unique_ptr<Forests> forests, EdgePenalty penalty, std::size_t n_channels,
                BlendMemory memory);

@@ -11,46 +11,48 @@ namespace graphtv {
 
 namespace {
 
-// Balanced scheme, measured on grids, kNN and random graphs: 1.6 beats 1.4 and 1.8. Following
-// Algorithm 2 at first gains 5-10 % on grids at low accuracy and loses 4 % on average.
+// Balanced scheme, measured on grids, kNN and random graphs: 1.6 is better than 1.4 and 1.8.
+// Starting with Algorithm 2 gains 5-10 % on grids at low accuracy and loses 4 % on average.
 constexpr double relaxation = 1.6;
 
-// Automatic scheme: what is balanced takes fewer iterations where some hundreds are enough, by a third
-// as a rule, and may take a hundred times as many elsewhere.
+// Automatic scheme: where a few hundred iterations suffice, the balanced scheme typically needs a
+// third fewer of them. Elsewhere it may need a hundred times as many.
 constexpr long long longest_balanced_run = 400;
 
-// Restarted scheme: a fall of the residual that is enough, one that is enough if it rises again, and
-// the longest epoch as a share of all iterations.
+// Restarted scheme: the decrease of the residual that triggers a restart, the decrease that
+// triggers one when the residual rises again, and the longest epoch as a fraction of all
+// iterations.
 constexpr double sufficient_fall = 0.1, necessary_fall = 0.9, longest_epoch = 0.2;
 
-// A weight goes this part of the way (of its logarithm) to where it ought to be. The length of a
-// single step says less than that of an epoch, and may not change it much.
+// The fraction of the way (in logarithms) that a weight moves towards its target, and the largest
+// factor of a change. A single step is a less reliable estimate than an epoch, so its changes are
+// limited.
 constexpr double share_by_step = 1.0, largest_change_by_step = 4.0;
 constexpr double share_by_epoch = 0.7, largest_change_by_epoch = 1e6;
 
-// The weight changes so much where only one of the points moves, and a point does not if it moves by so
-// few roundings.
+// The factor by which the weight changes if only one of the two points moves. A point counts as
+// moving if it moves by more than this many rounding errors.
 constexpr double change_alone = 4.0, roundings = 10.0;
 
-// Values of u of which the range is taken.
+// The number of values of u in the sample for the range.
 constexpr std::size_t size_of_sample = 100'000;
 
-// A weight that balancing does not reach soon enough from 1.
+// Balancing would take too long to get from 1 to a weight beyond this.
 constexpr double far_weight = 1e8;
 
-// At the optimum steps are rounding errors, and must not drive the weight anywhere.
+// At the optimum, steps are rounding errors. This limits how far they can move the weight.
 constexpr double largest_weight = 1e12;
 
-// Often at first, then geometrically rarer: infinitely many changes at a constant pace could keep the
-// iteration from converging.
+// Changes are frequent at first, then geometrically rarer: infinitely many changes at a constant
+// rate could prevent convergence.
 long long next_change(long long iteration) {
     return iteration + (iteration < 30 ? 3 : iteration < 60 ? 6 : iteration / 5);
 }
 
-// What building forests takes, roughly. It cannot be interrupted.
+// The approximate cost of building forests, which cannot be interrupted.
 constexpr double seconds_per_edge = 2e-6;
 
-// Forests must not change too often either, nor before the active set has taken shape.
+// Forests must not change too often either, nor before the active set has stabilised.
 long long next_forests(long long iteration) { return iteration + iteration / 2 + 30; }
 
 }  // namespace
@@ -78,7 +80,7 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     steps_.resize(metric_.empty() ? 1 : metric_.size());
     if (!metric_.empty()) gamma_ /= *std::max_element(metric_.begin(), metric_.end());
 
-    // The minimiser of G: a proximal step of next to infinite length.
+    // The minimiser of G: a proximal step of nearly infinite length.
     std::fill(steps_.begin(), steps_.end(), 1e300);
     data_.prox(arrival_, steps_, arrival_, options_.n_threads);
 
@@ -98,7 +100,8 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
     begin_epoch();
 }
 
-// The paper's weight is 1. What is strongly convex finds its weight from there, unless that is very far.
+// The paper's weight is 1. For strongly convex G, balancing finds the weight from there unless it
+// is very far away.
 double Pdhg::first_weight() const {
     if (options_.primal_weight > 0.0) return options_.primal_weight;
     const bool is_far = unit_ > far_weight || unit_ < 1.0 / far_weight;
@@ -106,7 +109,8 @@ double Pdhg::first_weight() const {
     return is_natural ? unit_ : 1.0;
 }
 
-// For data of any unit: s has that of ω over the range of u, and need not be less than the curvature.
+// A weight that respects the units of the data: s has the unit of ω / (range of u), and need not be
+// smaller than the curvature.
 double Pdhg::natural_weight() const {
     const double length = length_of_range();
     if (!(length > 0.0 && std::isfinite(length))) return 1.0;
@@ -122,9 +126,8 @@ double Pdhg::natural_weight() const {
     return has_square ? weight : 1.0;
 }
 
-// The mean distance of u at the start from its median, where its values differ, else the length of the
-// domain. Quantiles would say nothing of an image that is constant but for a few objects and the
-// rounding of the rest.
+// The mean distance of the starting u from its median; if u is constant, the length of the domain.
+// Quantiles would fail on an image that is constant up to rounding except for a few objects.
 double Pdhg::length_of_range() const {
     std::vector<double> sample;
     for (std::size_t i = 0; i < arrival_.size(); i += arrival_.size() / size_of_sample + 1)
@@ -153,7 +156,7 @@ void Pdhg::settle() {
     is_torn_ = false;
 }
 
-// ‖x‖_S² of what entry(i) makes for every entry of u, each once.
+// ‖x‖_S² for x_i = entry(i). Calls entry once per entry of u.
 template <class Entry>
 double Pdhg::squared_norm(const Entry& entry) const {
     const auto n = data_.n_vertices();
@@ -166,7 +169,7 @@ double Pdhg::squared_norm(const Entry& entry) const {
     return squared;
 }
 
-// From (û, p̂), which becomes the anchor; how far that has moved.
+// Starts an epoch at (û, p̂), which becomes the anchor. Returns how far the anchor has moved.
 Pdhg::Distances Pdhg::begin_epoch() {
     blend_ = {};
     epoch_length_ = 0;
@@ -182,7 +185,8 @@ Pdhg::Distances Pdhg::begin_epoch() {
     return {squared, dual_->anchor(options_.n_threads)};
 }
 
-// From (û, p̂), with the natural weight: the one that was found has led nowhere.
+// Switches to restarts at (û, p̂) with the natural weight, since balancing has not found a good
+// one.
 void Pdhg::begin_restarts() {
     scheme_ = Scheme::restarted;
     for (auto* values : {&anchor_, &anchor_divergence_}) values->resize(arrival_.size());
@@ -246,7 +250,7 @@ Pdhg::Step Pdhg::advance(Watch& watch) {
     return done;
 }
 
-// Forests that fit the active set, with the same weight, from (û, p̂).
+// Rebuilds the forests for the active set. Continues from (û, p̂) with the same weight.
 bool Pdhg::recondition(const Watch& watch) {
     next_recondition_ = next_forests(iteration_);
     const auto size = static_cast<double>(weights_.size());
@@ -262,8 +266,9 @@ bool Pdhg::recondition(const Watch& watch) {
     return true;
 }
 
-// û from a blend of the last point, the last arrival and the anchor. It is made in the place of ū,
-// which is free until then: a watch that ends this leaves the last û as it was.
+// Computes û from a blend of the last starting point, the last arrival and the anchor. The blend is
+// stored in ū, which is not in use at this point, so that the last û survives if the watch ends the
+// step.
 void Pdhg::move_primal() {
     const auto n = data_.n_vertices();
     for (std::size_t i = 0; i < steps_.size(); ++i)
@@ -293,7 +298,7 @@ double Pdhg::extrapolate(double theta) {
     });
 }
 
-// The distance that one step covers, in the norm in which steps are averaged operators:
+// The length of one step in the norm in which steps are averaged operators:
 // s‖Δu‖_S² - 2⟨KΔu, Δp⟩ + t‖Δp‖_T².
 double Pdhg::residual(const Distances& moved) {
     const auto n = data_.n_vertices();
@@ -318,8 +323,9 @@ bool Pdhg::has_fallen(double residual) {
     return epoch_length_ > 1 && (falls || is_long);
 }
 
-// Where only one of the points moves by more than its rounding, the weight keeps it back: it lets the
-// other one go. Where neither does, the weight returns to the natural one, which leaves both their digits.
+// If only one of the two points moves by more than its rounding error, the weight shortens its
+// steps and lengthens those of the other. If neither moves, the weight returns to the natural one,
+// which preserves the digits of both.
 void Pdhg::balance(const Distances& moved, double share, double largest_change) {
     const Distances noise = rounding();
     const bool moves_primal = moved.squared_primal > noise.squared_primal;
@@ -343,8 +349,8 @@ void Pdhg::take_weight(double weight) {
     t_ = norm_ / weight_;
 }
 
-// Of both halves of a step: that of the point, and of what is added to it,
-// ‖S^-½ Kᵀp‖/s ≤ √N ‖p‖_T/s to u and ‖T^-½ Ku‖/t ≤ √N ‖u‖_S/t to p.
+// The rounding error of both halves of a step: that of the point, and that of the update, which is
+// ‖S^-½ Kᵀp‖/s ≤ √N ‖p‖_T/s for u and ‖T^-½ Ku‖/t ≤ √N ‖u‖_S/t for p.
 Pdhg::Distances Pdhg::rounding() const {
     constexpr double share = roundings * std::numeric_limits<double>::epsilon();
     const double primal = squared_norm([&](std::size_t i) { return share * arrival_[i]; });
@@ -356,7 +362,7 @@ Pdhg::Distances Pdhg::rounding() const {
 Pdhg::Objectives Pdhg::evaluate() {
     settle();
     const double penalty = penalty_.value(graph_, weights_, arrival_, options_.n_threads);
-    // ū is free until the next step.
+    // ū is not in use until the next step.
     const auto divergence = dual_->divergence();
     std::transform(divergence.begin(), divergence.end(), ubar_.begin(), std::negate<>());
     const double dual =

@@ -4,23 +4,24 @@
 //     û = argmin_u G(u) + ⟨p, Ku⟩ + s/2 ‖u - u_k‖_S²
 //     p̂ = argmin_p F*(p) - ⟨K(û + θ(û - u_k)), p⟩ + t/2 ‖p - p_k‖_T²,    θ = 1,
 //
-// convergent for st ≥ N, N a bound of ‖T^-½ K S^-½‖². s = weight·√N and t = √N/weight by default.
+// The iteration converges for st ≥ N, where N bounds ‖T^-½ K S^-½‖². By default s = weight·√N and t
+// = √N/weight.
 //
-// Schemes, by how the next point (u, p) comes from (û, p̂):
-// - fixed: (û, p̂), with constant steps. The proximal gradient method (eq. 4) is the case s = 1, t = N
-//   for G = ½‖u - f‖², in which û + (û - u) = f - Kᵀp.
+// The schemes differ in how the next point (u, p) follows from (û, p̂):
+// - fixed: (û, p̂), with constant steps. The proximal gradient method (eq. 4) is the case s = 1, t
+//   = N for G = ½‖u - f‖², in which û + (û - u) = f - Kᵀp.
 // - accelerated: Algorithm 2 of Chambolle and Pock (JMIV 2011) for γ-strongly convex G (in the norm
-//   of S): θ = 1/√(1 + 2γ/s), s ← s/θ, t ← θt, what the paper runs with γ = 0.25.
-// - balanced: over-relaxed, (u, p) ← (u, p) + ρ((û, p̂) - (u, p)), with constant steps and a weight
-//   that is set now and then such that the two halves of a step are equally long,
-//   s‖û - u‖² = t‖p̂ - p‖². Changes of the weight become rarer geometrically. For strongly convex G,
-//   whose constant it does not need.
-// - restarted: anchored and reflected, (u, p) ← k/(k+1) (2(û, p̂) - (u, p)) + 1/(k+1) (u⁰, p⁰), with
-//   restarts from (û, p̂) when the fixed-point residual has fallen enough (Lu and Yang, "Restarted
-//   Halpern PDHG for linear programming", 2024), and the weight balanced at restarts (PDLP). For G
-//   without strong convexity.
-// - automatic: balanced, and restarted from the iteration on at which that is the faster one. Where
-//   condition numbers are large, over-relaxation alone hardly gets ahead.
+//   of S): θ = 1/√(1 + 2γ/s), s ← s/θ, t ← θt. The paper uses it with γ = 0.25.
+// - balanced: over-relaxed, (u, p) ← (u, p) + ρ((û, p̂) - (u, p)), with constant steps. The weight
+//   is adjusted from time to time such that the two halves of a step have equal length, s‖û - u‖² =
+//   t‖p̂ - p‖². These changes become geometrically rarer. For strongly convex G; the constant of
+//   strong convexity is not needed.
+// - restarted: anchored and reflected, (u, p) ← k/(k+1) (2(û, p̂) - (u, p)) + 1/(k+1) (u⁰, p⁰). It
+//   restarts from (û, p̂) when the fixed-point residual has decreased enough (Lu and Yang,
+//   "Restarted Halpern PDHG for linear programming", 2024). The weight is balanced at restarts
+//   (PDLP). For G without strong convexity.
+// - automatic: balanced at first, then restarted from the iteration at which that becomes the
+//   faster one. If condition numbers are large, over-relaxation alone makes little progress.
 #pragma once
 
 #include <memory>
@@ -41,9 +42,9 @@ struct PdhgOptions {
     Scheme scheme = Scheme::balanced;
     double primal_step = 0.0;    // s; 0: from the weight
     double dual_step = 0.0;      // t; 0: N/s
-    double primal_weight = 0.0;  // √(s/t) at the start; 0: as fits the data
+    double primal_weight = 0.0;  // √(s/t) at the start; 0: chosen from the data
     double gamma = 0.0;          // for Algorithm 2, in the Euclidean norm
-    bool reconditions = false;   // other forests now and then (reconditioning.hpp)
+    bool reconditions = false;   // rebuild the forests from time to time (reconditioning.hpp)
     int n_threads = 1;
 
     BlendMemory memory() const {
@@ -63,15 +64,16 @@ class Pdhg {
         double primal, dual;
     };
 
-    // All is borrowed but the dual variable, which must have the options' memory.
+    // Everything is borrowed except the dual variable, which must provide the memory for these
+    // options.
     Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data,
          const Penalty& penalty, std::unique_ptr<DualVariable> dual, const PdhgOptions& options);
 
-    // Starts from (u, p), p by edge. Without a start, u minimises G and p = 0.
+    // Starts from (u, p), p by edge. By default u minimises G and p = 0.
     void start(std::span<const double> u, std::span<const double> p);
 
-    // One iteration. When the watch ends it, û and p̂ are feasible, and the rest follows when it is
-    // needed. Takes no memory unless it reconditions or changes its scheme.
+    // One iteration. If the watch ends it, û and p̂ are feasible, and the remaining state is
+    // recomputed on demand. Allocates no memory unless it rebuilds forests or changes its scheme.
     Step step(Watch& watch);
 
     // Both objectives at (û, p̂).
@@ -112,21 +114,21 @@ class Pdhg {
     const Penalty& penalty_;
     std::unique_ptr<DualVariable> dual_;
     PdhgOptions options_;
-    Scheme scheme_;  // at work
+    Scheme scheme_;  // the scheme in use
 
     double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
     double unit_;                           // the natural weight, for units of u and ω
     long long iteration_ = 0, next_balance_, next_recondition_;
     long long earlier_sweeps_ = 0;
     std::optional<Reconditioning> reconditioning_;
-    // By vertex: where the step started (u and Kᵀp), where it arrived (û), the anchor, ū.
+    // By vertex: the starting point of the step (u and Kᵀp), its arrival (û), the anchor, and ū.
     std::vector<double> point_, point_divergence_, arrival_, anchor_, anchor_divergence_, ubar_;
     std::vector<double> steps_;  // 1/s, or 1/(s S_i)
     std::vector<double> metric_;
     Blend blend_;
     long long epoch_length_ = 0;
     double first_residual_ = 0.0, last_residual_ = 0.0;
-    bool is_torn_ = false;  // by the end of a watch
+    bool is_torn_ = false;  // the watch ended a step
 };
 
 }  // namespace graphtv

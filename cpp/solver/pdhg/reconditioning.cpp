@@ -11,10 +11,10 @@ namespace graphtv {
 
 namespace {
 
-// From here on an edge counts as active.
+// An edge with |p| of at least this value counts as active.
 constexpr double active_from = 1.0 - 1e-6;
 
-// Forests are worth building again if one edge in so many has changed sides.
+// The forests are rebuilt if at least one edge in this many has become active or inactive.
 constexpr std::size_t edges_per_change = 1000;
 
 }  // namespace
