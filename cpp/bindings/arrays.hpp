@@ -1,4 +1,4 @@
-// NumPy arrays at the border of the core: borrowed on the way in, owned on the way out.
+// NumPy arrays in the bindings: inputs are borrowed, outputs are owned.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -26,12 +26,12 @@ using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
 using OutMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
-// Contiguous outputs that the caller provides.
+// Contiguous output arrays that the caller provides.
 template <class T>
 using InPlaceOf = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using InPlace = InPlaceOf<double>;
 
-// Arrays at odd addresses (a buffer in the midst of a message) are for the Python layer to copy.
+// Unaligned arrays (such as a buffer inside a message) must be copied by the Python layer.
 template <class Array>
 auto* aligned(const Array& array) {
     auto* data = array.data();
@@ -55,12 +55,12 @@ inline EdgeList view(Vertex n_vertices, const InEdges& edges) {
     return {n_vertices, {first, edges.shape(0)}};
 }
 
-// What the core takes on trust.
+// Checks a size that the core does not check.
 inline void require_size(std::size_t size, std::size_t expected) {
     if (size != expected) throw std::invalid_argument("an array has the wrong size");
 }
 
-// Hands the vector's memory to a NumPy array without a copy.
+// Transfers the memory of the vector to a NumPy array without a copy.
 template <class T>
 Out<T> to_numpy(std::vector<T>&& values) {
     auto* owner = new std::vector<T>(std::move(values));

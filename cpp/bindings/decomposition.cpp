@@ -1,4 +1,4 @@
-// Binds the partitions of a graph into forests, and what is judged about them.
+// Binds the partitions of a graph into forests and the profile of a partition.
 
 #include "bindings/watch.hpp"
 #include "decomposition/heaviest_first.hpp"

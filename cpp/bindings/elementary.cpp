@@ -1,4 +1,4 @@
-// Binds functions of arrays whose bits do not depend on the processor.
+// Binds elementwise functions whose results have the same bits on every processor.
 
 #include "terms/elementary.hpp"
 

@@ -1,4 +1,4 @@
-// Binds the making of simple graphs, orders of their vertices, and the recognition of grids.
+// Binds the construction of simple graphs, orders of their vertices, and the recognition of grids.
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

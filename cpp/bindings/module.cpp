@@ -5,11 +5,11 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of graphtv. Private: arguments are validated by the Python layer.";
-    m.attr("build") = GRAPHTV_BUILD;  // compiler, type of build, flags
+    m.attr("build") = GRAPHTV_BUILD;  // compiler, build type, flags
     m.def(
         "n_processors", [] { return graphtv::resolve_threads(0); },
         "How many processors this process may use, and threads the solver uses by default.");
-    // Test runners keep references to everything until the interpreter is gone.
+    // Test runners keep references to all objects until the interpreter exits.
     nanobind::set_leak_warnings(false);
     graphtv::bindings::bind_graph(m);
     graphtv::bindings::bind_decomposition(m);

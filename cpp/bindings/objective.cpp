@@ -16,7 +16,7 @@ void require(bool holds) {
     if (!holds) throw std::invalid_argument("an array has the wrong size");
 }
 
-// `size` numbers by vertex or by edge, channel after channel.
+// `size` numbers by vertex or by edge, one channel after another.
 bool fits(std::size_t size, std::size_t per_channel) {
     return per_channel == 0 ? size == 0 : size % per_channel == 0;
 }

@@ -1,4 +1,4 @@
-// Binds the penalties, and lets a Python object be one.
+// Binds the penalties, including penalties that are implemented in Python.
 
 #include <nanobind/stl/optional.h>
 
@@ -12,9 +12,9 @@ namespace graphtv::bindings {
 
 namespace {
 
-// A penalty made of Python: `object` has value(x), conjugate(p), project(p) and
-// prox_conjugate(v, steps) of flat float64 arrays, as the adapter in graphtv.terms.penalty provides.
-// Every call takes the GIL; what Python raises passes through the solver to its caller.
+// A penalty that is implemented in Python: `object` has value(x), conjugate(p), project(p) and
+// prox_conjugate(v, steps) of flat float64 arrays, as the adapter in graphtv.terms.penalty
+// provides. Every call takes the GIL. Python exceptions propagate through the solver to its caller.
 class PythonPenalty final : public Penalty {
   public:
     PythonPenalty(nb::object made, std::vector<std::int32_t> edge_groups)

@@ -1,4 +1,4 @@
-// What the terms and penalties that are made of a Python object share.
+// Helpers for terms and penalties that are implemented by a Python object.
 #pragma once
 
 #include <algorithm>
@@ -8,19 +8,20 @@
 
 namespace graphtv::bindings {
 
-// The object may keep the arrays that it gets, so it gets a copy.
+// Passes a copy, since the object may keep the arrays that it receives.
 inline nb::object copied(std::span<const double> values) {
     return nb::cast(to_numpy(std::vector<double>(values.begin(), values.end())));
 }
 
-// Copies what Python returned.
+// Copies the array that Python returned.
 inline void copy_result(const nb::object& result, std::span<double> out) {
     const auto values = nb::cast<In<double>>(result);
     require_size(values.size(), out.size());
     std::ranges::copy(view(values), out.begin());
 }
 
-// A class with a member `object` may be part of a reference cycle: Python's collector has to see it.
+// A class with a member `object` may be part of a reference cycle, so Python's garbage collector
+// has to traverse it.
 template <class Holder>
 struct Collected {
     static int traverse(PyObject* self, visitproc visit, void* arg) {

@@ -1,4 +1,4 @@
-// Binds what the solver's loop in Python drives: watches, forests and the descent over them.
+// Binds the classes that the Python solver loop drives: watches, forests and descent.
 
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
@@ -25,7 +25,7 @@ void copy_u(Descent& descent, std::span<double> out) {
 }
 void copy_u(LatticeDescent& descent, std::span<double> out) { descent.u(out); }
 
-// What descents over edges and over forests share.
+// Bindings that descent over edges and over forests share.
 template <class Descent>
 void bind_descent(nb::class_<Descent>& descent) {
     descent

@@ -29,7 +29,7 @@ PdhgOptions::Scheme scheme_called(const std::string& name) {
         "scheme must be one of fixed, accelerated, balanced, restarted, auto");
 }
 
-// Knows its sizes, which the core takes on trust.
+// Checks the sizes of its arguments, which the core does not check.
 class BoundPdhg : public Pdhg {
   public:
     BoundPdhg(const EdgeList& graph, std::span<const double> weights, const DataTerm& data,

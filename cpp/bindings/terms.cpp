@@ -1,4 +1,4 @@
-// Binds the data terms, and lets a Python object be one.
+// Binds the data terms, including terms that are implemented in Python.
 
 #include <memory>
 #include <stdexcept>
@@ -17,9 +17,9 @@ namespace graphtv::bindings {
 
 namespace {
 
-// A term made of Python: `object` has value(u), conjugate(s) and prox(v, steps) of flat float64
-// arrays, as the adapter in graphtv.terms.custom provides. Every call takes the GIL; what Python
-// raises passes through the solver to its caller.
+// A term that is implemented in Python: `object` has value(u), conjugate(s) and prox(v, steps) of
+// flat float64 arrays, as the adapter in graphtv.terms.custom provides. Every call takes the GIL.
+// Python exceptions propagate through the solver to its caller.
 template <class Base>
 class PythonTermOf : public Base {
   public:
@@ -54,7 +54,7 @@ class PythonTermOf : public Base {
 
 using PythonTerm = PythonTermOf<DataTerm>;
 
-// One that also has minimizer(vertices, channel, slope).
+// A term that also has minimizer(vertices, channel, slope).
 class PythonSeparableTerm final : public PythonTermOf<SeparableTerm> {
   public:
     using PythonTermOf::PythonTermOf;
@@ -88,7 +88,7 @@ TermShape shape_of(std::size_t n_vertices, std::size_t n_channels, const In<doub
     return shape;
 }
 
-// One number per entry, or one for all.
+// One number per entry, or a single number for all entries.
 std::span<const double> entries(const In<double>& values, TermShape shape) {
     if (values.size() != 1) require_size(values.size(), shape.size());
     return view(values);
@@ -178,7 +178,7 @@ void bind_interface(nb::module_& m) {
             nb::arg("entry"), nb::arg("u"));
 }
 
-// Terms of a signal and weights and nothing else.
+// Terms that have only a signal and weights.
 template <class Term, class Base>
 void bind_weighted(nb::module_& m, const char* name, const char* signal) {
     nb::class_<Term, Base>(m, name).def(

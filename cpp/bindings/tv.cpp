@@ -1,4 +1,4 @@
-// Binds exact total variation: chains by the batch, and forests that keep their memory.
+// Binds exact total variation: batches of chains, and forests that keep their memory.
 
 #include <algorithm>
 
@@ -11,11 +11,12 @@ namespace graphtv::bindings {
 
 namespace {
 
-// Rows of a batch of chains, all of one length; weights per edge and row, per edge, or one in all.
+// The rows of a batch are chains of equal length. Weights are given per edge and row, per edge, or
+// as one number.
 using InRows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// `largest_weight` comes from the check of the arguments, which has looked at all of them.
+// `largest_weight` comes from the validation of the arguments, which has read all of them.
 void chain_rows(const InRows& signal, const InRows& weights, double largest_weight,
                 const OutRows& out, int n_threads) {
     const nb::gil_scoped_release no_gil;

@@ -1,5 +1,4 @@
-// A Watch that Python can set off: by a deadline, by a signal, by a function that it is given, or by
-// its flag.
+// A Watch that Python can end: by a deadline, a signal, a callback or a flag.
 #pragma once
 
 #include <atomic>
@@ -28,20 +27,20 @@ class PythonWatch {
     void reserve(double seconds) { watch_.reserve(seconds); }
     double remaining() const { return watch_.remaining(); }
 
-    // Python's `with`: the thread is under this watch meanwhile.
+    // Python's `with`: the thread is under this watch inside the block.
     void enter() { watched_.emplace(&watch_); }
     void exit() {
         watched_.reset();
         rethrow();
     }
 
-    // Passes on what a signal handler raised while the core was at work.
+    // Rethrows an exception that a signal handler raised while the core was running.
     void rethrow() {
         if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
     }
 
   private:
-    // Lets Python's signal handlers run, one of which may set the flag, and asks the function.
+    // Lets Python's signal handlers run, one of which may set the flag, and calls the callback.
     bool poll() {
         const nb::gil_scoped_acquire gil;
         try {
@@ -63,7 +62,7 @@ class PythonWatch {
     std::exception_ptr raised_;
 };
 
-// Runs `body` without the GIL, and raises what a signal handler raised meanwhile.
+// Runs `body` without the GIL, then raises any exception that a signal handler raised meanwhile.
 template <class Body>
 auto watched(PythonWatch& watch, const Body& body) {
     const auto result = [&] {
@@ -74,7 +73,7 @@ auto watched(PythonWatch& watch, const Body& body) {
     return result;
 }
 
-// Builds something without the GIL; with a watch, raises `_core.Expired` when it expires. Without
+// Builds an object without the GIL. With a watch, raises `_core.Expired` when it expires. Without
 // one, only Ctrl-C ends it.
 template <class Body>
 void set_up(PythonWatch* watch, const Body& body) {

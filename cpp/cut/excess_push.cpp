@@ -23,7 +23,7 @@ template <class Network>
 template <int sign>
 bool ExcessPush<Network>::pass(double threshold) {
     constexpr Capacity zero{0};
-    // So few that no distance would make them worthwhile.
+    // If fewer vertices are left, no distance would make a pass worthwhile.
     constexpr std::size_t longest_path = 512;
     std::size_t missing = 0;
     queue_.clear();

@@ -1,10 +1,10 @@
 // Moves excess towards deficits level by level, for the whole network at once.
 //
-// A breadth-first search numbers the vertices by their distance to the nearest deficit. Then, from the
-// farthest level to the nearest, each vertex hands its excess down. What gets stuck stays where it is.
-// The mirror image starts at the excess and pulls the deficits. One such pass costs as much as a look
-// at all arcs, a path of the search as much as its length: passes pay where the distances, summed over
-// all excess, exceed the number of vertices.
+// A breadth-first search labels the vertices with their distance to the nearest deficit. Then, from
+// the farthest level to the nearest, each vertex passes its excess down. Excess that gets stuck
+// stays where it is. The mirror image starts at the excess and pulls the deficits. A pass scans all
+// arcs, whereas a path of the search costs its length. So passes are faster if the sum of the
+// distances over all excess exceeds the number of vertices.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ class ExcessPush {
 
     ExcessPush(Network& network, std::span<Capacity> excess);
 
-    // Passes while the distances exceed `threshold` times the number of vertices. Throws Expired when
-    // the watch of the thread does; the flow is feasible nevertheless.
+    // Repeats passes while the distances exceed `threshold` times the number of vertices. Throws
+    // Expired when the watch of the thread expires; the flow is then still feasible.
     void run(double threshold);
 
   private:
@@ -33,7 +33,7 @@ class ExcessPush {
     // sign = 1: excess moves towards deficits. -1: deficits move towards excess, against the arcs.
     template <int sign>
     bool pass(double threshold);
-    // What is on its way, at a vertex.
+    // The amount in transit at a vertex.
     template <int sign>
     Capacity burden(std::size_t v) const {
         return sign > 0 ? excess_[v] : -excess_[v];

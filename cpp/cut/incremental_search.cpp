@@ -38,14 +38,14 @@ bool IncrementalSearch<Network>::is_source_side(std::size_t v) const {
     return frontier_[sources].empty() ? nodes_[v].level > 0 : nodes_[v].level >= 0;
 }
 
-// One level more.
+// Grows a tree by one level.
 template <class Network>
 template <typename IncrementalSearch<Network>::Tree tree>
 CutEnd IncrementalSearch<Network>::grow(std::uint64_t most_looks, Watch& watch) {
     next_.clear();
     allowed_[tree] = deepest_[tree] + 1;
     std::uint64_t next_look = n_looks + between_looks;
-    // Orphans that find a new place at this level join the list meanwhile.
+    // The list may grow: orphans that find a new place at this level join it.
     for (std::size_t i = 0; i < frontier_[tree].size(); ++i) {
         const std::size_t v = frontier_[tree][i];
         if (depth<tree>(v) != deepest_[tree]) continue;
@@ -90,7 +90,7 @@ void IncrementalSearch<Network>::scan(std::size_t v) {
     }
 }
 
-// Sends what fits from the root above v over the bridge to the root above w.
+// Augments from the root above v over the bridge to the root above w.
 template <class Network>
 void IncrementalSearch<Network>::augment(std::size_t v, std::uint32_t bridge, std::size_t w) {
     ++n_paths;
@@ -116,7 +116,7 @@ void IncrementalSearch<Network>::augment(std::size_t v, std::uint32_t bridge, st
     adopt_orphans<sinks>();
 }
 
-// Goes from v to its root, and returns what fits through on the way.
+// Walks from v to its root. Returns the bottleneck of the path.
 template <class Network>
 template <typename IncrementalSearch<Network>::Tree tree>
 auto IncrementalSearch<Network>::bottleneck(std::size_t& v, Capacity amount) const -> Capacity {
@@ -141,7 +141,7 @@ void IncrementalSearch<Network>::send(std::size_t v, Capacity amount) {
     }
 }
 
-// Puts v into the list of a level.
+// Adds v to the list of a level.
 template <class Network>
 void IncrementalSearch<Network>::enlist(std::size_t v, Level level) {
     if (at(level) >= listed_.size()) listed_.resize(2 * at(level), no_vertex);
@@ -151,7 +151,7 @@ void IncrementalSearch<Network>::enlist(std::size_t v, Level level) {
     last_listed_ = std::max(last_listed_, level);
 }
 
-// Takes a vertex from the list of a level.
+// Removes a vertex from the list of a level.
 template <class Network>
 std::uint32_t IncrementalSearch<Network>::unlist(Level level) {
     const std::uint32_t v = listed_[at(level)];
@@ -166,8 +166,9 @@ void IncrementalSearch<Network>::orphan(std::size_t v) {
     enlist(v, depth<tree>(v));
 }
 
-// Orphans that find no parent at the same distance leave the tree, with their children, nearest
-// first. Then those that have left come back where they are nearest to a root, if that is not too far.
+// Orphans that find no parent at the same distance leave the tree together with their children, the
+// nearest to a root first. Then the vertices that have left return at their new smallest distance
+// to a root, unless it is too large.
 template <class Network>
 template <typename IncrementalSearch<Network>::Tree tree>
 void IncrementalSearch<Network>::adopt_orphans() {
@@ -180,7 +181,7 @@ void IncrementalSearch<Network>::adopt_orphans() {
     for (const std::uint32_t v : lost_) find_place<tree>(v);
     if (first_listed_ > last_listed_) return;
     std::size_t next = 0;
-    lost_.clear();  // from now on those that are back
+    lost_.clear();  // reused for vertices that have returned
     for (Level level = first_listed_; level <= last_listed_ || next < lost_.size(); ++level) {
         if (level <= last_listed_) {
             for (std::uint32_t v; (v = unlist(level)) != no_vertex;)
@@ -193,7 +194,7 @@ void IncrementalSearch<Network>::adopt_orphans() {
     last_listed_ = 0;
 }
 
-// Finds v a parent at the level above its own. If there is none, v leaves, and its children become
+// Finds a parent for v one level above. If there is none, v leaves the tree and its children become
 // orphans.
 template <class Network>
 template <typename IncrementalSearch<Network>::Tree tree>
@@ -217,7 +218,7 @@ void IncrementalSearch<Network>::adopt(std::size_t v) {
     lost_.push_back(static_cast<std::uint32_t>(v));
 }
 
-// Enlists v at the level below the nearest neighbour that is still in the tree.
+// Adds v to the list one level below its nearest neighbour that is still in the tree.
 template <class Network>
 template <typename IncrementalSearch<Network>::Tree tree>
 void IncrementalSearch<Network>::find_place(std::size_t v) {
@@ -234,7 +235,7 @@ void IncrementalSearch<Network>::find_place(std::size_t v) {
     if (least < allowed_[tree]) enlist(v, least + 1);
 }
 
-// Gives v a place in the tree.
+// Puts v into the tree.
 template <class Network>
 template <typename IncrementalSearch<Network>::Tree tree>
 void IncrementalSearch<Network>::settle(std::size_t v, std::uint32_t parent, Level level) {
@@ -245,7 +246,7 @@ void IncrementalSearch<Network>::settle(std::size_t v, std::uint32_t parent, Lev
     if (level > deepest_[tree]) next_.push_back(static_cast<std::uint32_t>(v));
 }
 
-// Settles those below v that have no place yet.
+// Puts the neighbours of v that are in no tree below v.
 template <class Network>
 template <typename IncrementalSearch<Network>::Tree tree>
 void IncrementalSearch<Network>::invite(std::size_t v) {

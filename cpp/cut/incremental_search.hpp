@@ -2,17 +2,17 @@
 // A. V. Goldberg, S. Hed, H. Kaplan, R. E. Tarjan, R. F. Werneck, Maximum flows by incremental
 // breadth-first search, ESA 2011.
 //
-// Two search trees grow level by level: one of all vertices that excess can reach in so many arcs, one
-// of those that can reach a deficit. Where they meet, flow is sent from root to root. A vertex whose
-// arc to its parent is full then looks for another parent, nearer or farther; its label, a lower bound
-// of the distance to a root, never falls. Hence the number of paths depends on the graph alone, and
-// not on the capacities.
+// Two search trees grow level by level. One holds all vertices that excess can reach over a given
+// number of arcs, the other all vertices that can reach a deficit. Where they meet, flow is sent
+// from root to root. A vertex whose arc to its parent is then saturated looks for another parent.
+// Its label is a lower bound on the distance to a root and never decreases. Hence the number of
+// paths depends only on the graph, and not on the capacities.
 //
-// Departures: there are no terminals. Every vertex with excess is a root of one tree, every vertex
-// with a deficit a root of the other; so a start from any flow is possible. A vertex finds its children
-// among its arcs. Orphans first leave the tree, then come back by a breadth-first search of their own, so
-// that none of them relies on another that has lost its root too. The tree with the smaller frontier
-// grows next.
+// Departures: there are no terminals. Every vertex with excess is a root of one tree, and every
+// vertex with a deficit is a root of the other. The search can therefore start from any flow. A
+// vertex finds its children by scanning its arcs. Orphans first leave the tree and then return by a
+// separate breadth-first search, so that no orphan relies on another one that has lost its root
+// too. The tree with the smaller frontier grows next.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +34,19 @@ class IncrementalSearch {
 
     IncrementalSearch(Network& network, std::span<Capacity> excess);
 
-    // finished: no path leads from excess to a deficit. exhausted: it took more than `most_looks` looks
-    // at arcs. The flow is feasible at any end.
+    // finished: no path leads from excess to a deficit. exhausted: more than `most_looks` arcs were
+    // scanned. The flow is feasible in every case.
     CutEnd run(std::uint64_t most_looks, Watch& watch);
 
-    // Whether a vertex is on the source side of a cut: a minimum cut, once finished.
+    // Whether a vertex is on the source side of a cut. The cut is minimum if the search has
+    // finished.
     bool is_source_side(std::size_t v) const;
 
     std::uint64_t n_paths = 0, n_looks = 0;
 
   private:
-    // The levels of roots are ±1, positive in the tree of the sources; 0 is in no tree.
+    // Levels are positive in the tree of the sources and negative in that of the sinks. Roots have
+    // ±1, and 0 means no tree.
     using Level = std::int32_t;
     struct Node {
         Level level = 0;
@@ -55,7 +57,7 @@ class IncrementalSearch {
     static constexpr std::uint32_t no_arc = ~std::uint32_t{0}, root = no_arc - 1;
     static constexpr std::uint32_t no_vertex = ~std::uint32_t{0};
 
-    // Along the direction in which flow leaves the roots of sources, and arrives at those of sinks.
+    // Whether an arc of v can make its head a child of v (leads_away) or its parent (leads_here).
     template <Tree tree>
     bool leads_away(std::uint32_t a) const {
         return tree == sources ? network_.is_open(a) : network_.is_reverse_open(a);
@@ -103,9 +105,9 @@ class IncrementalSearch {
     std::vector<Node> nodes_;
     std::size_t n_roots_[2] = {0, 0};
     Level deepest_[2] = {1, 1};  // complete levels of each tree
-    Level allowed_[2] = {1, 1};  // one more in the tree that grows
+    Level allowed_[2] = {1, 1};  // one more for the tree that grows
     std::vector<std::uint32_t> frontier_[2], next_;
-    std::vector<std::uint32_t> listed_;  // by level, a list each: orphans, or those that come back
+    std::vector<std::uint32_t> listed_;  // one list per level: orphans, or vertices that return
     Level first_listed_ = std::numeric_limits<Level>::max(), last_listed_ = 0;
     std::vector<std::uint32_t> lost_;
 };

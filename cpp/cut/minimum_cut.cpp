@@ -12,7 +12,7 @@ namespace graphtv {
 
 namespace {
 
-// Sends excess over single edges: what would else be the shortest paths of the search.
+// Sends excess over single edges, which saves the shortest paths of the search.
 template <class Value>
 void push_over_edges(const FlowProblem<Value>& problem) {
     const auto edges = problem.graph.edges;
@@ -31,7 +31,7 @@ void push_over_edges(const FlowProblem<Value>& problem) {
     });
 }
 
-// Whether all numbers of the search fit into 32 bits.
+// Whether all values of the search fit into 32 bits.
 bool is_small(const FlowProblem<std::int64_t>& problem) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     bool small = true;
@@ -41,8 +41,8 @@ bool is_small(const FlowProblem<std::int64_t>& problem) {
     return small;
 }
 
-// Passes over the whole network help where paths are long. So the paths have an allowance, and after
-// that passes are tried with less to gain.
+// Passes over the whole network help if paths are long. The paths therefore have an allowance. When
+// it is exhausted, passes are tried again with a lower threshold.
 template <class Network, class Value>
 CutEnd search(Network network, const FlowProblem<Value>& problem,
               std::span<typename Network::Amount> excess, std::span<bool> side,

@@ -1,7 +1,8 @@
-// What a cut costs, and what no cut can be below by a flow: the proof of a minimum cut.
+// The cost of a cut, and the lower bound that a flow gives for every cut: the proof of a minimum
+// cut.
 //
-// With S the source side, a cut costs Σ_{i∉S} s_i + Σ_{i∈S} t_i + Σ_{i∈S, j∉S} c_ij, and no cut less
-// than Σ_i min(s_i, t_i + out_i), where out_i is what a feasible flow takes out of i in all.
+// With S the source side, a cut costs Σ_{i∉S} s_i + Σ_{i∈S} t_i + Σ_{i∈S, j∉S} c_ij. No cut costs
+// less than Σ_i min(s_i, t_i + out_i), where out_i is the net flow out of i of a feasible flow.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace graphtv {
 
-// Whole capacities, whose sum must be below 2⁶².
+// Integer capacities, whose sum must be below 2⁶².
 struct CutCapacities {
     EdgeList graph;
     std::span<const std::int64_t> forward, backward;  // by edge

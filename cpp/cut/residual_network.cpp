@@ -17,7 +17,7 @@ ResidualNetwork<Capacity>::ResidualNetwork(const FlowProblem<Value>& problem)
         ++first_[at(edges[e].head) + 2];
     });
     for (std::size_t v = 2; v < first_.size(); ++v) first_[v] += first_[v - 1];
-    // first_[v + 1] is where the next arc of v goes, and its end in the end.
+    // first_[v + 1] is the position of the next arc of v, and finally the end of its arcs.
     for_watched(edges.size(), [&](std::size_t e) {
         const auto [tail, head] = edges[e];
         const std::uint32_t there = first_[at(tail) + 1]++, back = first_[at(head) + 1]++;

@@ -1,8 +1,8 @@
-// What the arcs of a network can still carry, by vertex, for searches that look at all arcs of a
-// vertex one after the other.
+// The residual capacities of a network, stored by vertex for searches that scan all arcs of a
+// vertex.
 //
-// The two arcs of an edge know each other. Each also knows whether the other one has room, so that a
-// search against the direction of the flow touches no other memory.
+// Each of the two arcs of an edge stores the position of the other, and whether the other one has
+// residual capacity. A search against the direction of the flow therefore touches no other memory.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace graphtv {
 
-// What the caller keeps of a flow from excess to deficits. Value is int64, or double.
+// A flow from excess to deficits, in the caller's arrays. Value is int64 or double.
 template <class Value>
 struct FlowProblem {
     EdgeList graph;
@@ -50,13 +50,14 @@ class ResidualArc {
     Capacity residual_;
 };
 
-// Capacity is int32 where all capacities and excesses are small enough: half the memory to search.
+// Capacity is int32 if all capacities and excesses are small enough, which halves the memory to
+// search.
 template <class Capacity>
 class ResidualNetwork {
   public:
     using Amount = Capacity;
 
-    // Throws Expired when the watch of the thread does.
+    // Throws Expired when the watch of the thread expires.
     template <class Value>
     explicit ResidualNetwork(const FlowProblem<Value>& problem);
 
@@ -64,14 +65,15 @@ class ResidualNetwork {
     std::uint32_t begin(std::size_t v) const { return first_[v]; }
     std::uint32_t end(std::size_t v) const { return first_[v + 1]; }
 
-    // Of an arc that leaves v.
+    // For an arc that leaves v.
     std::size_t head(std::size_t, std::uint32_t a) const { return arcs_[a].head(); }
     std::uint32_t reverse(std::size_t, std::uint32_t a) const { return arcs_[a].reverse(); }
     Capacity residual(std::uint32_t a) const { return arcs_[a].residual(); }
     bool is_open(std::uint32_t a) const { return arcs_[a].is_open(); }
     bool is_reverse_open(std::uint32_t a) const { return arcs_[a].is_reverse_open(); }
 
-    // Sends an amount from v along an arc that has room for it. Returns whether the arc is full now.
+    // Sends an amount from v along an arc with enough residual capacity. Returns whether the arc is
+    // now saturated.
     bool push(std::size_t, std::uint32_t a, Capacity amount) {
         Arc& there = arcs_[a];
         Arc& back = arcs_[there.reverse()];
@@ -83,7 +85,7 @@ class ResidualNetwork {
         return true;
     }
 
-    // Fills in the flow of the problem that the network was made of.
+    // Writes the flow back to the problem from which the network was built.
     template <class Value>
     void hand_back(const FlowProblem<Value>& problem) const;
 

@@ -1,8 +1,8 @@
-// A residual network whose vertices have their neighbours at the same few offsets: grids of any
-// dimension and neighbourhood, with vertices numbered row by row.
+// A residual network in which all vertices have their neighbours at the same few offsets: grids of
+// any dimension and neighbourhood, with vertices in row-major order.
 //
-// Every vertex has a place for each direction, so that arcs need neither heads nor a list: 4 bytes per
-// arc instead of 12. Edges that are missing, as those across the border, are closed both ways.
+// Every vertex has a slot for each direction. Arcs then need neither heads nor a list: 4 bytes per
+// arc instead of 12. Missing edges, such as those across the border, are closed in both directions.
 #pragma once
 
 #include <array>
@@ -18,12 +18,13 @@ namespace graphtv {
 // The offsets between the ends of edges, and the direction of each: 2k for an offset, 2k + 1 back.
 class Stencil {
   public:
-    // Nothing if there are too many offsets, or so few edges that places would be wasted.
+    // Returns nothing if there are too many offsets, or so few edges that most slots would be
+    // unused.
     static std::optional<Stencil> of(const EdgeList& graph);
 
     std::uint32_t n_directions() const { return n_directions_; }
     std::int32_t offset(std::uint32_t direction) const { return offsets_[direction]; }
-    // Of an edge that has one of the offsets.
+    // The direction of an edge that has one of the offsets.
     std::uint32_t direction(Edge edge) const {
         const std::int32_t offset = edge.head - edge.tail;
         std::size_t i = place(offset);
@@ -48,13 +49,13 @@ class StencilNetwork {
   public:
     using Amount = std::int32_t;
 
-    // Throws Expired when the watch of the thread does.
+    // Throws Expired when the watch of the thread expires.
     StencilNetwork(const Stencil& stencil, const FlowProblem<std::int64_t>& problem);
 
     std::uint32_t begin(std::size_t v) const { return static_cast<std::uint32_t>(v) * degree_; }
     std::uint32_t end(std::size_t v) const { return begin(v) + degree_; }
 
-    // Of an arc that leaves v, and is there.
+    // For an existing arc that leaves v.
     std::size_t head(std::size_t v, std::uint32_t a) const {
         return v + static_cast<std::size_t>(std::ptrdiff_t{stencil_.offset(a - begin(v))});
     }
@@ -67,7 +68,8 @@ class StencilNetwork {
     bool is_open(std::uint32_t a) const { return (words_[a] & ~flag) != 0; }
     bool is_reverse_open(std::uint32_t a) const { return (words_[a] & flag) != 0; }
 
-    // Sends an amount from v along an arc that has room for it. Returns whether the arc is full now.
+    // Sends an amount from v along an arc with enough residual capacity. Returns whether the arc is
+    // now saturated.
     bool push(std::size_t v, std::uint32_t a, std::int32_t amount) {
         const auto moved = static_cast<std::uint32_t>(amount);
         std::uint32_t& there = words_[a];

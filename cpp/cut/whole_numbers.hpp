@@ -1,4 +1,4 @@
-// Whole numbers without rounding: as floats, and their sums.
+// Integers in floating point, and exact sums of integers.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,11 @@
 
 namespace graphtv {
 
-// Fills in the values as integers. False if one of them has a fraction, or is not below 2⁶³ in size.
+// Converts the values to integers. Returns false if one of them has a fraction or is not below 2⁶³
+// in magnitude.
 bool to_whole(std::span<const double> values, std::span<std::int64_t> whole);
 
-// high * 2³² + low: a sum of fewer than 2³¹ integers, however large.
+// high * 2³² + low: the exact sum of fewer than 2³¹ integers of any size.
 struct WideSum {
     std::int64_t high = 0, low = 0;
 };

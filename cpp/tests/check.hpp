@@ -1,5 +1,5 @@
-// The least that a test of the core needs: claims that name their place, and a count of those that
-// failed. A test file is a plain program; `verdict()` is what its main returns.
+// A minimal test framework for the core: checks that print their location, and a count of failures.
+// A test file is a plain program; main returns `verdict()`.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace graphtv::tests {
 
-// The sanitizers this program is built with: not everything is worth, or able, to run under them.
+// The sanitizers of this build: some tests are too slow or unsupported under them.
 inline constexpr std::string_view sanitizers = GRAPHTV_SANITIZE;
 inline constexpr bool under_thread_sanitizer = sanitizers.find("thread") != sanitizers.npos;
 

@@ -1,5 +1,6 @@
-// Counts what is taken from the heap: for one file of a test program, since it replaces the global
-// operator new. Not inlined, lest the compiler pair what it sees with the library's own.
+// Counts heap allocations. Include it in one file of a test program only, since it replaces the
+// global operator new. The functions are not inlined, so that the compiler does not pair them with
+// those of the standard library.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Seeded instances for the tests of the core: graphs, trees of every shape that has hurt a tree
-// solver, signals and weights from the tame to the absurd.
+// Seeded instances for the tests of the core: graphs, trees of shapes that are hard for tree
+// solvers, and signals and weights from ordinary to extreme.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace graphtv::tests {
 
 using Random = std::mt19937_64;
 
-// In [low, high]. The standard's distributions differ from library to library; these do not.
+// In [low, high]. The distributions of the standard library differ between implementations; these
+// do not.
 inline std::int64_t integer(Random& random, std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
 }
@@ -83,7 +84,7 @@ inline constexpr std::array all_shapes{Shape::path,      Shape::star,   Shape::c
                                        Shape::broom,     Shape::binary, Shape::spider,
                                        Shape::recursive, Shape::deep,   Shape::forest};
 
-// Vertex i hangs below an earlier one.
+// The parent of vertex i is an earlier vertex.
 inline Instance tree(Shape shape, Vertex n, Random& random) {
     Instance tree{n, {}};
     const auto legs = static_cast<Vertex>(std::sqrt(static_cast<double>(n))) + 1;
@@ -151,7 +152,7 @@ inline std::vector<double> signal(Signal kind, std::size_t n, Random& random) {
             case Signal::sine:
                 f[i] = std::sin(t / static_cast<double>(period));
                 break;
-            case Signal::mixed:  // smooth and noisy in turns
+            case Signal::mixed:  // alternately smooth and noisy
                 f[i] = std::sin(t / 50.0) +
                        (static_cast<std::int64_t>(i) / period % 2 == 0 ? noise(random) : 0.0);
                 break;

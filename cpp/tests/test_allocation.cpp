@@ -1,5 +1,5 @@
-// ForestTV::solve takes no memory after its first call, whatever the forest and the signal. The
-// global operator new counts.
+// ForestTV::solve allocates no memory after its first call, for any forest and signal. The replaced
+// global operator new counts allocations.
 
 #include "check.hpp"
 #include "counting_new.hpp"

@@ -1,4 +1,4 @@
-// Minimum cuts: the flow is feasible, agrees with what is left of the excess, and proves the cut.
+// Minimum cuts: the flow is feasible, consistent with the remaining excess, and proves the cut.
 #include <limits>
 #include <string>
 
@@ -27,7 +27,7 @@ struct Network {
         };
         const std::size_t n = at(graph.n_vertices), m = graph.edges.size();
         forward = draw(m, 0), backward = draw(m, 0);
-        source = draw(n, -largest), sink = draw(n, -largest);  // half of them are none
+        source = draw(n, -largest), sink = draw(n, -largest);  // half of them are zero
         for (auto* terminal : {&source, &sink})
             for (Value& capacity : *terminal) capacity = std::max(capacity, Value{0});
         flow.assign(m, Value{0});
@@ -108,7 +108,7 @@ void cuts_are_proved() {
                 check(network.is_feasible() && network.is_balanced(), context);
                 check(is_proved(network), context);
                 if (passes) continue;
-                // What is left is where it was.
+                // The remaining excess is where it was.
                 for (std::size_t v = 0; v < network.excess.size(); ++v) {
                     const auto before = network.source[v] - network.sink[v];
                     const auto after = network.excess[v];
@@ -133,7 +133,7 @@ void any_flow_is_a_start() {
     }
 }
 
-// Whole floats calculate exactly: both must find cuts of the same value.
+// Floats with integer values are exact: both types must find cuts of the same value.
 void floats_agree_with_integers() {
     for (const auto& graph : [] {
              Random random(3);
@@ -183,7 +183,7 @@ void grids_are_stencils() {
     check(directions(grid(20, 30, false)) == 4);
     check(directions(grid(20, 30, true)) == 8);
     check(directions(scrambled(grid(20, 30, true), random)) == 0);
-    check(directions({1000, {{0, 1}}}) == 0);  // places would be wasted
+    check(directions({1000, {{0, 1}}}) == 0);  // most slots would be unused
     const auto graph = grid(20, 30, true);
     const auto stencil = Stencil::of(graph.view());
     for (const Edge edge : graph.edges) {

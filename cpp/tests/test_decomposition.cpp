@@ -1,5 +1,5 @@
-// Forest partitions and grid recognition. Partitions are judged by a plain union-find per forest,
-// not by the core's own profile, which is judged here, too.
+// Forest partitions and grid recognition. Partitions are checked with a plain union-find per
+// forest, and not with the profile of the core, which is also tested here.
 #include <bit>
 #include <cstdlib>
 #include <functional>
@@ -49,7 +49,7 @@ Verdict judge(const Instance& graph, const std::vector<Forest>& labels) {
     return verdict;
 }
 
-// max over vertex sets S of ⌈|E(S)| / (|S| - 1)⌉ (Nash-Williams), by trying all of them.
+// max over vertex sets S of ⌈|E(S)| / (|S| - 1)⌉ (Nash-Williams), by enumeration.
 Forest arboricity(const Instance& graph) {
     std::int64_t most = 0;
     for (std::uint32_t set = 0; set < (1u << graph.n_vertices); ++set) {
@@ -108,7 +108,7 @@ void partitions_are_what_they_claim() {
     for (const Shape shape : all_shapes) check_partitions(tree(shape, 300, random), random);
 }
 
-// A random partition is usually bad: the profile must say so.
+// A random partition is usually invalid: the profile must report this.
 void profile_of_any_labels() {
     Random random(2);
     for (int trial = 0; trial < 300; ++trial) {
@@ -152,7 +152,8 @@ void grids_are_recognised_in_any_order() {
         const auto graph = scrambled(grid(shape), random);
         const auto found = recognize_grid(graph.view());
         if (!check(found.has_value())) continue;
-        // Every edge joins lattice neighbours, no two vertices share a place, the lengths agree.
+        // Every edge joins lattice neighbours, no two vertices share a position, and the lengths
+        // agree.
         const auto d = shape.size();
         std::set<std::vector<Vertex>> places;
         const auto place = [&](Vertex v) {
@@ -173,7 +174,7 @@ void grids_are_recognised_in_any_order() {
         check(lengths == shape);
 
         if (shape.size() < 2 || shape == std::vector<Vertex>{2, 2}) continue;
-        // With one edge less it is none; the ring of four would become a path.
+        // Without one edge it is no grid. A ring of four is excluded, since it would become a path.
         auto damaged = graph;
         damaged.edges.pop_back();
         check(!recognize_grid(damaged.view()));

@@ -1,5 +1,6 @@
-// Descent over forests and over edges: every iterate is feasible, the dual objective never falls, the
-// optimum does not depend on the layout of the forests, nor any bit on the number of threads.
+// Descent over forests and over edges: every iterate is feasible, the dual objective never
+// decreases, the optimum does not depend on the layout of the forests, and no bit depends on the
+// number of threads.
 #include <cmath>
 #include <numeric>
 
@@ -15,7 +16,8 @@
 namespace graphtv::tests {
 namespace {
 
-// How well u and p agree: changes, which are large at first, have single precision.
+// The tolerance for the consistency of u and p: changes, which are large at first, have single
+// precision.
 constexpr double early = 1e-6;
 
 struct Problem {
@@ -118,7 +120,7 @@ void iterates_are_feasible_and_converge() {
         const double gap = problem.primal(descent.u()) - last;
         check(gap >= -1e-9 * std::abs(last) && gap < 1e-6 * std::abs(last), describe(gap, last));
 
-        // Started at the optimum, it stays there.
+        // A start at the optimum stays there.
         descent.dual(p);
         BlockDescent again(forests, problem.f, problem.c);
         again.start_from(p);
@@ -181,7 +183,7 @@ void steps_take_no_memory() {
     }
 }
 
-// Interrupted anywhere, the point is feasible and belongs together.
+// After an interrupt at any time, the point is feasible and consistent.
 void interruptions_leave_a_certificate() {
     Random random(5);
     for (const auto& problem : problems(random))
@@ -194,7 +196,7 @@ void interruptions_leave_a_certificate() {
             int polls = 0;
             while (true) {
                 Watch watch(1e9, [&] { return polls++ >= patience; });
-                // A poll happens at most every 20 ms: a fresh watch per step asks at once.
+                // A watch polls at most every 20 ms; a new watch per step polls at once.
                 if (!descent.step(watch, 1)) break;
             }
             std::vector<double> p(problem.weights.size());
@@ -205,7 +207,7 @@ void interruptions_leave_a_certificate() {
         }
 }
 
-// Stopped in the midst of a sweep, edges leave a point whose u belongs to its p.
+// If descent over edges is stopped during a sweep, u is consistent with p.
 void edges_can_be_stopped() {
     Random random(11);
     const auto graph = random_graph(20000, 200000, random);
@@ -231,7 +233,7 @@ void edges_can_be_stopped() {
     }
 }
 
-// Edge by edge it comes to the same optimum, and every iterate is a certificate.
+// Descent over edges reaches the same optimum, and every iterate is a certificate.
 void edges_agree_with_forests() {
     Random random(6);
     for (const auto& problem : problems(random)) {
@@ -284,7 +286,7 @@ int main() {
     threads_change_nothing();
     interruptions_leave_a_certificate();
     empty_things();
-    if constexpr (!under_thread_sanitizer) {  // nothing to see: one thread
+    if constexpr (!under_thread_sanitizer) {  // single-threaded: nothing to test
         iterates_are_feasible_and_converge();
         layouts_agree();
         edges_can_be_stopped();

@@ -1,5 +1,5 @@
-// The exact finish, judged by the duality gap alone: a flow |x_e| ≤ ω_e and values u whose gap is a
-// sum of nonnegative parts, one per edge, ω|u_i - u_j| - x(u_i - u_j), and one per vertex.
+// The exact finish, checked by the duality gap alone: a flow |x_e| ≤ ω_e and values u. The gap is a
+// sum of nonnegative parts: ω|u_i - u_j| - x(u_i - u_j) per edge, and one part per vertex.
 #include <cmath>
 #include <optional>
 
@@ -34,7 +34,7 @@ Answer finish(const EdgeList& graph, const std::vector<double>& w, const SmoothT
     return answer;
 }
 
-// Kᵀp by vertex. Checks |x| ≤ ω, and adds up the penalty and the edges' part of the gap.
+// Kᵀp by vertex. Checks |x| ≤ ω, and sums the penalty and the edges' part of the gap.
 std::vector<CompensatedSum> outflow(const EdgeList& graph, const std::vector<double>& w,
                                     const Answer& answer, CompensatedSum& penalty,
                                     CompensatedSum& gap, const std::string& context) {
@@ -70,10 +70,10 @@ void check_squared(const EdgeList& graph, const std::vector<double>& w,
             gap.add(std::abs(q) * (*high - *low));
         }
     }
-    // What rounding of f alone can make of the primal value.
+    // The error of the primal value that the rounding of f alone can cause.
     const double largest = f.empty() ? 0.0 : std::max(std::abs(*low), std::abs(*high));
     const double range = f.empty() ? 0.0 : *high - *low, n = static_cast<double>(f.size());
-    // Without data at a vertex, the last bit of what flows through it costs the whole range.
+    // At a vertex without data, the last bit of its flow is multiplied by the whole range.
     const bool has_masks = std::ranges::find(c, 0.0) != c.end();
     const double dust =
         1e-28 * largest * largest * n + (has_masks ? 1e-15 * range * range * n : 0.0);
@@ -81,7 +81,7 @@ void check_squared(const EdgeList& graph, const std::vector<double>& w,
           context + "gap " + std::to_string(gap.value() / primal.value() * 1e12) + "e-12 ");
 }
 
-// A flow some iterations of descent over edges away from nothing; no data counts as little.
+// A flow after a few iterations of descent over edges from zero. Missing data gets a small weight.
 std::vector<double> descended(const EdgeList& graph, std::span<const double> w,
                               std::span<const double> f, std::vector<double> c, int n_iterations) {
     for (double& value : c) value = std::max(value, 1e-3);
@@ -126,7 +126,7 @@ void squared_loss_is_exact() {
         const SquaredTerm term({at(n), 1}, f, c);
         const auto answer = finish(graph.view(), w, term, std::move(x));
         check_squared(graph.view(), w, f, c, answer, context);
-        // Started at the optimum it stays there.
+        // A start at the optimum stays there.
         const auto again = finish(graph.view(), w, term, answer.x);
         check_squared(graph.view(), w, f, c, again, context + "again ");
     }
@@ -143,7 +143,7 @@ Instance grid(Vertex rows, Vertex columns) {
     return graph;
 }
 
-// Integers on a grid: ties everywhere. A component is as good as its halves then.
+// Integers on a grid: ties everywhere, so that a component and its halves are equally good.
 void ties_are_exact() {
     Random random(2);
     for (int trial = 0; trial < 60; ++trial) {
@@ -158,7 +158,7 @@ void ties_are_exact() {
     }
 }
 
-// Large enough for several batches of components, and for new numbers of the vertices.
+// Large enough for several batches of components and for renumbered vertices.
 void threads_do_not_change_a_bit() {
     Random random(3);
     for (const bool scattered : {false, true}) {
@@ -215,7 +215,7 @@ void smooth_losses_are_exact() {
     }
 }
 
-// The second of two channels, and the vertices of the network under other numbers.
+// The second of two channels, with renumbered vertices.
 void channels_are_told_apart() {
     Random random(5);
     const auto graph = scrambled(grid(80, 70), random);
@@ -227,7 +227,8 @@ void channels_are_told_apart() {
     check(finish(graph.view(), w, both, x, 1, 1) == finish(graph.view(), w, alone, x));
 }
 
-// The guessed cuts given up at once, or after some rounds: the plain scheme ends exact as well.
+// If the guessed cuts are abandoned at once or after some rounds, the plain scheme is exact as
+// well.
 void fallback_is_exact() {
     Random random(9);
     int n_fallbacks = 0;
@@ -253,7 +254,7 @@ void fallback_is_exact() {
     check(n_fallbacks > 150, std::to_string(n_fallbacks) + " fallbacks");
 }
 
-// However early it ends, the flow is feasible and every u is some number of the data's range.
+// Whenever the run is ended early, the flow is feasible and every u is in the range of the data.
 void early_ends_leave_a_flow() {
     Random random(6);
     const auto graph = grid(200, 200);

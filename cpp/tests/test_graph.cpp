@@ -1,5 +1,5 @@
-// simplify, adjacency, rooted and chain forests, degeneracy, order, runs, lattices: the invariants that their
-// headers promise.
+// simplify, adjacency, rooted and chain forests, degeneracy, order, runs, lattices: the invariants
+// that their headers state.
 #include <map>
 #include <stdexcept>
 
@@ -18,7 +18,7 @@
 namespace graphtv::tests {
 namespace {
 
-// Sums in order of first occurrence, by the obvious map.
+// Sums in order of first occurrence, with a std::map.
 void simplify_sums_parallel_edges() {
     Random random(1);
     for (int trial = 0; trial < 300; ++trial) {
@@ -125,8 +125,8 @@ void check_rooted(const Instance& graph) {
         }
     }
     check(n_edges == graph.edges.size());
-    // Euler tour: intervals [entry, entry + 2 size) nest as subtrees do, with a place to spare for
-    // the parent at both ends.
+    // Euler tour: the intervals [entry, entry + 2 size) are nested like the subtrees, with a free
+    // slot for the parent at both ends.
     for (std::size_t i = 0; i < n; ++i) {
         check(forest.n_children[i] == children[i]);
         if (first_child[i] >= 0) check(subtree[at(first_child[i])] == largest_child[i]);
@@ -157,7 +157,7 @@ void rooted_forest_invariants() {
 void chain_forest_invariants() {
     Random random(4);
     for (int trial = 0; trial < 300; ++trial) {
-        // Cut a path at random.
+        // Cut a path at random places.
         auto graph = tree(Shape::path, static_cast<Vertex>(integer(random, 1, 40)), random);
         std::erase_if(graph.edges, [&](Edge) { return random() % 5 == 0; });
         const ChainForest chains(graph.view());
@@ -193,7 +193,7 @@ void chain_forest_invariants() {
     check(ChainForest({4, {}}).size() == 0);
 }
 
-// Against the definition, by removal of a vertex of least degree in O(n²).
+// Compares with the definition: removal of a vertex of least degree in O(n²).
 void degeneracy_is_the_largest_least_degree() {
     Random random(5);
     for (int trial = 0; trial < 200; ++trial) {
@@ -218,8 +218,8 @@ void degeneracy_is_the_largest_least_degree() {
     }
 }
 
-// A permutation that depends on the graph alone, in which every tree has its children before their
-// parent, and by which a path is a path again.
+// The order is a permutation that depends only on the graph. In every tree, children come before
+// their parent, and a path stays a path.
 void cuthill_mckee_breaks_ties_by_number() {
     Random random(7);
     for (int trial = 0; trial < 200; ++trial) {
@@ -239,7 +239,7 @@ void cuthill_mckee_breaks_ties_by_number() {
     check(reverse_cuthill_mckee({5, path}) == std::vector<Vertex>{3, 1, 0, 2, 4});
 }
 
-// Runs make up all edges, in order; each is as long as its edges and the bound allow.
+// Runs cover all edges in order; each is as long as its edges and the bound allow.
 void runs_go_on_by_one_vertex() {
     Random random(1);
     for (int trial = 0; trial < 300; ++trial) {
@@ -264,7 +264,8 @@ void runs_go_on_by_one_vertex() {
     }
 }
 
-// A grid's edges as they come, with some left out, turned and out of order; no other edge beside them.
+// Accepts the edges of a grid, also with some missing, reversed and in another order. Rejects any
+// additional edge.
 void lattice_shape_is_that_of_the_grid() {
     Random random(1);
     const std::vector<std::vector<Vertex>> shapes{{2, 3}, {5, 2}, {9, 7}, {4, 300}, {3, 4, 5}};
@@ -287,7 +288,8 @@ void lattice_shape_is_that_of_the_grid() {
                 other.edges.resize(other.edges.size() * 4 / 5);
                 check(lattice_shape(other.view()) == shape);
             }
-            const Vertex end = shape.back() - 1;  // of a line: the next vertex is no neighbour
+            const Vertex end =
+                shape.back() - 1;  // the next vertex is on the next line and is not a neighbour
             other.edges.push_back({end, end + 1});
             check(lattice_shape(other.view()).empty());
             other.edges.back() = {0, end + 2};  // a diagonal

@@ -1,5 +1,5 @@
-// Descent over the edges of a grid: the iterates are those of a slow twin in double precision, to
-// single precision, whatever the shape; no bit depends on the number of threads.
+// Descent over the edges of a grid: the iterates agree in single precision with a slow reference in
+// double precision, for any shape. No bit depends on the number of threads.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -15,7 +15,7 @@
 namespace graphtv::tests {
 namespace {
 
-// A grid, some of whose edges may be missing, some turned round, and some out of order.
+// A grid in which some edges may be missing, reversed or in another order.
 struct Grid {
     std::vector<Vertex> shape;
     Instance graph;
@@ -94,7 +94,7 @@ std::vector<Grid> lattices(Random& random) {
     return made;
 }
 
-// The method by its definition, without restarts.
+// The definition of the method, without restarts.
 std::vector<double> twin(const Grid& grid, int n_iterations) {
     const std::size_t m = grid.weights.size();
     std::vector<double> x(m), y(m), u = grid.f, r = grid.f;
@@ -189,7 +189,8 @@ void steps_take_no_memory() {
     check(n_allocations == before, describe(n_allocations - before));
 }
 
-// Interrupted anywhere, what is handed on is feasible, and goes on to the same optimum.
+// After an interrupt at any time, the returned point is feasible, and continuing reaches the same
+// optimum.
 void interruptions_leave_a_point() {
     Random random(4);
     const auto grid = lattice({90, 21}, false, true, random);
@@ -208,7 +209,7 @@ void interruptions_leave_a_point() {
     }
 }
 
-// Neither the unit of the data nor that of the weights shows.
+// The result does not depend on the units of the data and of the weights.
 void units_do_not_matter() {
     Random random(5);
     const auto grid = lattice({20, 30}, true, true, random);
@@ -234,7 +235,7 @@ std::size_t coordinate(const Lattice::Axis& axis, std::size_t vertex) {
     return vertex / axis.stride % axis.length;
 }
 
-// body(place, place of its block).
+// Calls body(place, place of its block).
 template <class Body>
 void for_each_vertex(const Lattice& fine, const Lattice& coarse, const Body& body) {
     const std::size_t width = fine.width(), coarse_width = coarse.width();
@@ -247,8 +248,8 @@ void for_each_vertex(const Lattice& fine, const Lattice& coarse, const Body& bod
     }
 }
 
-// Where the data are constant on blocks, the coarse problem is the fine one among such functions, which
-// shows in the objective at p = 0; flows come back feasible.
+// If the data is constant on blocks, the coarse problem equals the fine one on such functions. The
+// test compares the objectives at p = 0. Flows of the coarse problem are feasible on the fine grid.
 void blocks_are_vertices_of_the_coarse_grid() {
     Random random(7);
     for (const auto& shape : std::vector<std::vector<Vertex>>{{8, 8}, {9, 12}, {11, 9}, {8, 10, 9}})
@@ -285,7 +286,8 @@ void blocks_are_vertices_of_the_coarse_grid() {
         }
 }
 
-// Far from p = 0, a start on coarser grids saves much of the way; no bit of it depends on threads.
+// Far from p = 0, a start on coarser grids saves most of the iterations. No bit depends on the
+// number of threads.
 void coarse_starts_are_better() {
     Random random(8);
     for (const auto& shape : std::vector<std::vector<Vertex>>{{64, 64}, {75, 90}, {20, 22, 24}})
@@ -336,7 +338,7 @@ int main() {
     threads_change_nothing();
     interruptions_leave_a_point();
     coarse_starts_are_better();
-    if constexpr (!under_thread_sanitizer) {  // nothing to see: one thread
+    if constexpr (!under_thread_sanitizer) {  // single-threaded: nothing to test
         blocks_are_vertices_of_the_coarse_grid();
         iterates_are_those_of_the_twin();
         steps_take_no_memory();

@@ -1,4 +1,4 @@
-// parallel_for: every task once, whoever calls, whatever is thrown, also after fork().
+// parallel_for: runs every task once, for any caller, with exceptions, and also after fork().
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -22,16 +22,17 @@ bool is_child = false;
 }
 }  // namespace graphtv::tests
 
-// Asked by the leak checker at exit: it cannot see through a fork() of several threads.
+// Called by the leak checker at exit, which does not support a fork() of several threads.
 extern "C" int __lsan_is_turned_off() { return graphtv::tests::is_child ? 1 : 0; }
 
 namespace graphtv::tests {
 namespace {
 
-// Runs n_tasks tasks and tells whether each ran once, by a worker in range, no worker twice at a
-// time.
+// Runs n_tasks tasks. Returns whether each ran once, on a worker in range, and no worker ran two at
+// a time.
 bool all_tasks_run_once(int n_tasks, int n_threads) {
-    std::vector<int> runs(static_cast<std::size_t>(n_tasks));  // plain: tasks do not share
+    std::vector<int> runs(
+        static_cast<std::size_t>(n_tasks));  // not atomic: tasks do not share entries
     std::vector<std::atomic<bool>> busy(static_cast<std::size_t>(n_threads));
     std::atomic<bool> fine{true};
     parallel_for(n_tasks, n_threads, [&](int task, int worker) {
@@ -61,7 +62,7 @@ void every_task_runs_once() {
 void the_caller_is_asked_while_it_waits() {
     std::atomic<bool> stop = false;
     int n_asked = 0;
-    // A helper's task ends only when the caller, who has nothing left to do, is asked.
+    // The task of a helper ends only when the idle caller is polled.
     std::atomic<int> n_long = 0;
     const auto body = [&](int, int worker) {
         if (worker == 0) return;
@@ -162,7 +163,8 @@ int in_child(Action action) {
     if (child == 0) {
         is_child = true;
         alarm(30);
-        std::exit(action());  // with static destructors: they must not wait for lost threads
+        std::exit(
+            action());  // with static destructors, which must not wait for threads that do not exist
     }
     int status = 0;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -179,7 +181,7 @@ void forked_children_start_their_own_threads() {
     check(all_tasks_run_once(100, 4));
 }
 
-// While others are inside parallel_for, and hold its locks.
+// Forks while other threads are inside parallel_for and hold its locks.
 void forks_disturb_no_callers() {
     std::atomic<bool> stop{false};
     std::vector<std::thread> callers;
@@ -210,8 +212,8 @@ void exit_does_not_wait_for_callers() {
               }) == 0);
 }
 
-// Where the system refuses to start threads, the work is done by those there are, and the next
-// call is as good as any.
+// If the system refuses to start threads, the existing ones do the work, and the next call
+// succeeds.
 void refused_threads_are_done_without() {
     check(in_child([] {
               const rlimit before = [] {
@@ -248,8 +250,9 @@ int main() {
     nested_calls_run_on_the_spot();
     callers_do_not_disturb_each_other();
 #if defined(__linux__)
-    // The thread sanitizer supports no threads after fork(), the address sanitizer no fork() while
-    // another thread allocates, and none leaves memory to refuse.
+    // The thread sanitizer does not support threads after fork(), and the address sanitizer does
+    // not support fork() while another thread allocates. Neither leaves memory that the system
+    // could refuse.
     if constexpr (!under_thread_sanitizer) forked_children_start_their_own_threads();
     if constexpr (!under_thread_sanitizer) exit_does_not_wait_for_callers();
     if constexpr (sanitizers.empty()) forks_disturb_no_callers();

@@ -1,5 +1,5 @@
-// PDHG on every preconditioner: the same bits for any number of threads, and no memory taken by a
-// step after the first. The global operator new counts.
+// PDHG with every preconditioner: the same bits for any number of threads, and no allocation by a
+// step after the first. The replaced global operator new counts allocations.
 #include <array>
 #include <memory>
 
@@ -19,7 +19,7 @@ namespace {
 using Scheme = PdhgOptions::Scheme;
 enum class Kind { none, diagonal, linear, trees };
 
-// A penalty with groups: Σ_g ‖x_g‖ over groups of two edges, one after the other, with all channels.
+// A penalty with groups: Σ_g ‖x_g‖ over pairs of consecutive edges, with all channels.
 class PairPenalty final : public Penalty {
   public:
     PairPenalty(std::size_t n_edges, std::size_t n_channels) : n_channels_(n_channels) {

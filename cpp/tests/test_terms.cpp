@@ -1,5 +1,5 @@
-// The data terms under the sanitizers: sizes that fill several shards, steps of every size, threads
-// that must not change a bit, and the polish of points that mean nothing.
+// The data terms under the sanitizers: sizes that fill several shards, steps of every size, results
+// that must not depend on the number of threads, and the polish of arbitrary points.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -55,7 +55,7 @@ void prox_and_conjugate_agree(const DataTerm& term, const char* name, Random& ra
     }
 }
 
-// Whatever p is, the polish ends, and where the pattern is one component so is the answer.
+// The polish ends for every p. If the pattern is a single component, the result is constant.
 void polish_ends(const SeparableTerm& term, const char* name, Random& random) {
     const auto n = static_cast<Vertex>(term.n_vertices());
     std::vector<Edge> edges;
@@ -134,7 +134,7 @@ void exponentials_and_logarithms_are_good_to_an_ulp(Random& random) {
     check(quick_exp(0.0) == 1.0 && quick_log(1.0) == 0.0);
 }
 
-// Over the whole range, against long doubles; numbers below the normal ones have fewer digits.
+// Compares with long doubles over the whole range. Subnormal numbers have fewer digits.
 void elementary_functions_serve_all_arguments(Random& random) {
     namespace own = elementary;
     constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -1,6 +1,6 @@
-// Exact total variation, judged by its optimality conditions alone: a flow x = w p with |p| ≤ 1,
+// Exact total variation, checked by its optimality conditions alone: a flow x = w p with |p| ≤ 1,
 // conservation Kᵀp = c (f - u), and p in the subdifferential of the penalty on every edge. Both
-// violations are nonnegative parts of the duality gap, so together they prove u optimal.
+// violations are nonnegative parts of the duality gap, so together they prove that u is optimal.
 #include <limits>
 #include <optional>
 #include <thread>
@@ -28,16 +28,16 @@ struct Problem {
     double delta = 0.0;
 };
 
-// The penalty's half of the gap at one edge: h(x) + h*(p) - p x ≥ 0 with x = w (u_i - u_j). A
-// product, not a difference of large numbers.
+// The part of the gap of one edge: h(x) + h*(p) - p x ≥ 0 with x = w (u_i - u_j). Computed as a
+// product, which avoids the cancellation of large numbers.
 double edge_gap(double w, double drop, double p, double delta) {
     const double size = w * std::abs(drop), along = drop < 0.0 ? -p : p;
     if (size >= delta) return size * (1.0 - along) - 0.5 * delta * (1.0 - along * along);
     return 0.5 * (size / delta - along) * (size - delta * along);
 }
 
-// How far (u, p) is from optimal: the flow that is missing at a vertex in units of rounding of
-// the largest flow there can be, Σ c max |f|, and the gap in those of Σ c max f².
+// How far (u, p) is from optimal: the missing flow at a vertex in units of the rounding of the
+// largest possible flow, Σ c max |f|, and the gap in units of the rounding of Σ c max f².
 void check_optimal(const Problem& problem, const std::vector<double>& u,
                    const std::vector<double>& p, const std::string& context,
                    double tolerance = 4096.0) {
@@ -69,7 +69,7 @@ void check_optimal(const Problem& problem, const std::vector<double>& u,
               std::to_string(gap / (epsilon * total * scale * scale)));
 }
 
-// The dual of a rooted forest, which is by position and towards the root, by edge.
+// Converts the dual of a rooted forest (by position, towards the root) to the order of the edges.
 std::vector<double> by_edge(const RootedForest& forest, const std::vector<double>& flow,
                             std::size_t n_edges) {
     std::vector<double> p(n_edges);
@@ -110,7 +110,7 @@ void chains_are_optimal() {
     tv_chain(nothing, ChainWeights::of(nothing), nothing, workspace);
 }
 
-// Short chains of small integers, all of them: every kind of tie.
+// All short chains of small integers, which covers every kind of tie.
 void all_small_integer_chains() {
     for (int code = 0; code < 4 * 4 * 4 * 4 * 4 * 2 * 2 * 2; ++code) {
         int rest = code;
@@ -122,7 +122,7 @@ void all_small_integer_chains() {
     }
 }
 
-// Where u jumps by rounding only, the flow must not start afresh at ±w.
+// If u jumps by rounding only, the flow must not be reset to ±w.
 void jumps_of_rounding_are_no_jumps() {
     Random random(2);
     for (std::size_t n = 2; n < 40; ++n) {
@@ -143,7 +143,7 @@ void jumps_of_rounding_are_no_jumps() {
     }
 }
 
-// The hulls must meet in one line at the end; ties leave them in several that differ by rounding.
+// The hulls must end in one line; ties leave several lines that differ by rounding.
 void hulls_meet_at_the_end() {
     Random random(9);
     for (int trial = 0; trial < 20'000; ++trial) {
@@ -158,7 +158,7 @@ void hulls_meet_at_the_end() {
     }
 }
 
-// Lanes of several chains each, of which a signal is followed through changes small and large.
+// Lanes of several chains each, with small and large changes of the signal.
 template <std::size_t lanes>
 void warm_chains_are_optimal() {
     Random random(3);
@@ -206,7 +206,8 @@ void warm_chains_are_optimal() {
                 check_optimal({{static_cast<Vertex>(n), edges}, w_here, f_here, {}}, u_here, p,
                               describe(trial, n, iteration, int(weight_kind)));
             }
-            // A small change everywhere, a large one somewhere, the negative, or another signal.
+            // A small change everywhere, a large change somewhere, the negative signal, or another
+            // signal.
             const double change = std::pow(10.0, -static_cast<double>(iteration % 6));
             for (double& value : f) value += change * 0.1 * noise(random);
             if (iteration % 5 == 0) f[random() % f.size()] += 10.0 * noise(random);
@@ -285,7 +286,7 @@ void huber_trees_are_optimal() {
                 }
 }
 
-// δ so small that w u is known no better than it: zones flicker with rounding, and so does p.
+// δ is so small that w u has no more precision: zones and p depend on rounding.
 void huber_settles_where_rounding_decides_the_zones() {
     Random random(10);
     for (const Shape shape : {Shape::path, Shape::caterpillar, Shape::recursive})
@@ -300,7 +301,7 @@ void huber_settles_where_rounding_decides_the_zones() {
                 }
 }
 
-// ForestTV: as the solver calls it, chains or trees, warm or not, with one thread or eight.
+// ForestTV as the solver calls it: chains or trees, warm or cold, with one or eight threads.
 void forests_are_optimal_for_any_number_of_threads() {
     Random random(6);
     for (const Shape shape : {Shape::path, Shape::recursive, Shape::forest, Shape::caterpillar})
@@ -337,7 +338,7 @@ void forests_are_optimal_for_any_number_of_threads() {
     check(u == f);
 }
 
-// Callers with a forest each, all wanting the helpers.
+// Several callers, each with a forest, that compete for the helpers.
 void forests_are_solved_side_by_side() {
     Random random(8);
     const auto graph = tree(Shape::forest, 30'000, random);
@@ -358,7 +359,7 @@ void forests_are_solved_side_by_side() {
     for (auto& caller : callers) caller.join();
 }
 
-// Nonsense in, nonsense out, but no end of the world: sanitizers watch, and it returns.
+// Invalid input gives undefined values, but the call returns and the sanitizers report no error.
 void not_a_number_is_survived() {
     Random random(7);
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -378,7 +379,7 @@ void not_a_number_is_survived() {
                 forest.solve(f, u, true, 1);
                 forest.dual(f, u, p);
                 forest.refine(f, u);
-                forest.solve(original, u, true, 1);  // and it is forgotten
+                forest.solve(original, u, true, 1);  // and the invalid values are forgotten
                 double worst = 0.0;
                 for (std::size_t i = 0; i < u.size(); ++i)
                     worst = std::max(worst, std::abs(u[i] - clean[i]));
@@ -393,7 +394,7 @@ int main() {
     using namespace graphtv::tests;
     forests_are_optimal_for_any_number_of_threads();
     forests_are_solved_side_by_side();
-    if constexpr (!under_thread_sanitizer) {  // nothing to see: one thread
+    if constexpr (!under_thread_sanitizer) {  // single-threaded: nothing to test
         chains_are_optimal();
         all_small_integer_chains();
         jumps_of_rounding_are_no_jumps();

@@ -72,16 +72,16 @@ AugmentingPaths::End AugmentingPaths::run(FlowState& state, const Component& com
     return End::balanced;
 }
 
-// Whether the allowance will not do. Paths get longer: excess of which a smaller part has arrived than
-// of the work is done will not arrive in time. Before a quarter of it is done that may be chance: small
-// cuts show late.
+// Whether the allowance is unlikely to suffice. Paths get longer, so if the fraction of the excess
+// that has arrived is smaller than the fraction of the work spent, the rest will not arrive in
+// time. The test starts after a quarter of the allowance, since small cuts may appear late.
 bool AugmentingPaths::lags_behind(double allowed, double left) const {
     constexpr double patience = 0.25;
     const double spent = allowed - left;
     return spent > patience * allowed && sent_ * allowed < spent * std::min(excess_, deficit_);
 }
 
-// Looks at every arc of v. Where the trees meet, sends flow and repairs them.
+// Scans every arc of v. Where the trees meet, sends flow and repairs them.
 bool AugmentingPaths::grow(Vertex v, WorkBudget& budget) {
     const FlowNetwork& network = state_->network;
     const Side side = state_->at(v);
@@ -113,9 +113,9 @@ bool AugmentingPaths::grow(Vertex v, WorkBudget& budget) {
                 augment(w, reverse(a), v);
             if (budget.spend(static_cast<unsigned>(4 * (path_arcs - before)))) return false;
             if (n_sources_ == 0 || n_sinks_ == 0) return true;
-            if (state_->at(v) != side) return true;  // lost: whoever takes it will activate it
+            if (state_->at(v) != side) return true;  // v left the tree
         } else {
-            // Both are in one tree: v may be the shorter way to the root.
+            // Both are in the same tree: the path through v may be shorter.
             const SearchNode& here = state_->tree(v);
             if (there.time <= here.time && there.level > here.level + 1 && !there.is_root())
                 join(there, reverse(a));
@@ -125,7 +125,7 @@ bool AugmentingPaths::grow(Vertex v, WorkBudget& budget) {
     return !budget.spend(8);
 }
 
-// Sends what fits from the source root above v over the bridge to the sink root above w.
+// Augments from the source root above v over the bridge to the sink root above w.
 void AugmentingPaths::augment(Vertex v, Arc bridge, Vertex w) {
     FlowNetwork& network = state_->network;
     ++time_;
@@ -177,7 +177,7 @@ void AugmentingPaths::orphan(Vertex v) {
     orphans_.push_back(v);
 }
 
-// Counted up to the first vertex whose distance is known now; leaves that knowledge on the way.
+// Counts up to the first vertex whose distance is up to date, and updates the vertices on the way.
 std::uint32_t AugmentingPaths::distance_to_root(Vertex v) {
     std::uint32_t distance = 0;
     for (Vertex w = v;;) {
@@ -203,16 +203,17 @@ std::uint32_t AugmentingPaths::distance_to_root(Vertex v) {
     return distance;
 }
 
-// Finds v a parent in its own tree that hangs from a root, the nearest; or sets it free.
+// Finds the nearest parent for v in its own tree that is connected to a root. Frees v if there is
+// none.
 template <Side side>
 void AugmentingPaths::adopt(Vertex v) {
     const FlowNetwork& network = state_->network;
-    // Whether flow can pass between v and its would-be parent, in the direction of the tree.
+    // Whether flow can pass between v and its candidate parent, in the direction of the tree.
     const auto is_open = [&](Arc a) { return has_room(side == Side::source ? reverse(a) : a); };
     OutArc best{SearchNode::none, 0};
     std::uint32_t least = unreachable;
     for (const OutArc out : network[v]) {
-        // In this order: across a closed edge there may be another thread.
+        // This order matters: another thread may own the vertex across a closed edge.
         if (!is_open(out.arc) || state_->at(out.to) != side) continue;
         if (state_->tree(out.to).is_orphan()) continue;
         const std::uint32_t distance = distance_to_root(out.to);

@@ -2,9 +2,9 @@
 // Y. Boykov and V. Kolmogorov, An experimental comparison of min-cut/max-flow algorithms for energy
 // minimization in vision, PAMI 2004.
 //
-// Departure: there are no terminals. Every vertex with excess is a root of the source tree, every
-// vertex with a deficit one of the sink tree; flow already there is kept. A search goes on at the
-// arc where its last path was found.
+// Departure: there are no terminals. Every vertex with excess is a root of the source tree, and
+// every vertex with a deficit is a root of the sink tree. Existing flow is kept. A search continues
+// at the arc where it found its last path.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace graphtv {
 
 class AugmentingPaths {
   public:
-    // balanced: nothing is left of the excess, or of the deficits. blocked: both are left, and `side`
-    // tells the search trees: source (all that excess can reach), sink (all that can reach a
-    // deficit), free (the rest). exhausted: the paths had more than `most_arcs` arcs. expired: ended
-    // early; the flow is feasible anyway.
+    // balanced: no excess or no deficit is left. blocked: both are left, and `side` holds the
+    // search trees: source (all vertices that excess can reach), sink (all that can reach a
+    // deficit), free (the rest). exhausted: the paths had more than `most_arcs` arcs. expired: the
+    // watch ended the search; the flow is feasible.
     enum class End { balanced, blocked, exhausted, expired };
     End run(FlowState& state, const Component& component, std::int64_t most_arcs,
             WorkBudget& budget);
@@ -43,11 +43,11 @@ class AugmentingPaths {
 
     FlowState* state_ = nullptr;
     double tolerance_ = 0.0, capacity_tolerance_ = 0.0;
-    double excess_ = 0.0, deficit_ = 0.0;  // at first
-    double sent_ = 0.0;                    // of them since
+    double excess_ = 0.0, deficit_ = 0.0;  // at the start
+    double sent_ = 0.0;                    // amount sent since then
     std::uint32_t time_ = 0;
     std::size_t n_sources_ = 0, n_sinks_ = 0;  // roots
-    // A ring of the vertices to search from: each is in it once at most.
+    // A ring buffer of the vertices to search from. Each vertex is in it at most once.
     std::span<Vertex> queue_;
     std::size_t first_active_ = 0, n_active_ = 0;
     std::vector<Vertex> orphans_;

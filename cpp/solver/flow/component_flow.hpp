@@ -1,5 +1,5 @@
-// A maximum flow from excess to deficit inside one component: what a tree can carry at once, then
-// level pushes, then augmenting paths.
+// A maximum flow from excess to deficit inside one component: first along a tree, then by level
+// pushes, then by augmenting paths.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace graphtv {
 
 class ComponentFlow {
   public:
-    // On entry the component's vertices are free in breadth-first order and have their excess.
+    // On entry the vertices of the component are free, in breadth-first order, and have their
+    // excess.
     AugmentingPaths::End run(FlowState& state, const Component& component, WorkBudget& budget);
 
     std::int64_t n_paths() const { return paths_.n_paths; }

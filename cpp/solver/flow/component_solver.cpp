@@ -13,8 +13,8 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-// What flows out of the component. Where that is rounding only, the cut edges are asked: without
-// data, the sign of the slope would decide the value.
+// The flow out of the component. If the sum is only rounding error, it is recomputed from the cut
+// edges: for a component without data, the sign of the slope decides the value.
 double slope(const FlowState& state, std::span<const Vertex> vertices, double size) {
     CompensatedSum total;
     for (const Vertex v : vertices) {
@@ -45,7 +45,7 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
                 continue;
             }
         }
-        // Excess without deficit is rounding, or pressure against the end of the domain: final.
+        // Excess without deficit is rounding error or is bounded by the domain: the part is final.
         finish(task, part);
         if (budget_.spend(static_cast<unsigned>(std::min<std::size_t>(8 * part.size(), 1U << 30))))
             return false;
@@ -53,8 +53,9 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
     return true;
 }
 
-// The value m of the component, and the excess -G_v'(m) - (Kᵀp)_v of its vertices. False if it ended
-// early: between passes, for a pass takes some 10 ns a vertex.
+// Computes the value m of the component and the excess -G_v'(m) - (Kᵀp)_v of its vertices. Returns
+// false if it was ended early. It checks only between passes, since a pass takes about 10 ns per
+// vertex.
 bool ComponentSolver::prepare(FlowTask& task, Component& component) {
     FlowState& state = task.state;
     const auto vertices = component.vertices(state);
@@ -65,7 +66,7 @@ bool ComponentSolver::prepare(FlowTask& task, Component& component) {
     if (component.is_part) choose_flow(task, component, m);
     if (looks(component)) return false;
 
-    // Excess that the rounding of m, of the derivatives and of the flow can make is none.
+    // Excess below the rounding error of m, of the derivatives and of the flow counts as zero.
     double scale = 0.0, noise = 0.0;
     for (const Vertex v : vertices) {
         const double g = task.loss.derivative(v, m), y = state.e(v);
@@ -79,8 +80,8 @@ bool ComponentSolver::prepare(FlowTask& task, Component& component) {
     return !looks(component);
 }
 
-// A part inherits the flow that pressed its parent's excess against the new cut. The flow of the
-// start, with the cut edges saturated, is often nearer to balance: then go back to it.
+// A part inherits the flow that pushed the excess of its parent against the new cut. The starting
+// flow, with the cut edges saturated, is often closer to balance. If so, restore it.
 void ComponentSolver::choose_flow(FlowTask& task, const Component& component, double m) {
     FlowState& state = task.state;
     const auto vertices = component.vertices(state);
@@ -95,8 +96,8 @@ void ComponentSolver::choose_flow(FlowTask& task, const Component& component, do
     for (const Vertex v : vertices) state.e(v) = state.network.outflows(v).total;
 }
 
-// Cuts the component along its search trees: above, the source tree; below, the sink tree; the rest
-// is final between them.
+// Splits the component by its search trees: the source tree is above, the sink tree is below, and
+// the rest between them is final.
 bool ComponentSolver::split(FlowTask& task, const Component& component) {
     FlowState& state = task.state;
     FlowNetwork& network = state.network;
@@ -128,7 +129,7 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
     const auto place = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     std::copy(state.spare.begin() + place(first_final), state.spare.begin() + place(component.end),
               state.order.begin() + place(first_final));
-    // Gathered again, for the parts may fall apart further.
+    // Search for components again, since the parts may be disconnected.
     for (std::size_t i = component.begin, end = i; i < first_final; ++i) {
         const Vertex v = state.spare[i];
         if (state.at(v) != Side::resting) continue;
@@ -141,7 +142,7 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
     return true;
 }
 
-// To rest, with the outflow in place of the excess.
+// Puts the vertices at rest and stores their outflow in place of the excess.
 void ComponentSolver::finish(FlowTask& task, const Component& component) {
     FlowState& state = task.state;
     for (const Vertex v : component.vertices(state)) {

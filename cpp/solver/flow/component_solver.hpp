@@ -1,4 +1,5 @@
-// Makes components final: one maximum flow each, and one for every part that they fall into.
+// Makes components final: one maximum flow for each component, and one for every part that it
+// splits into.
 #pragma once
 
 #include <atomic>
@@ -14,25 +15,25 @@
 
 namespace graphtv {
 
-// One problem on its way.
+// The data of one run.
 struct FlowTask {
     FlowState& state;
     const VertexLoss& loss;
     std::span<double> u;  // by vertex of the network
     double allowance = std::numeric_limits<
-        double>::infinity();        // of work, per vertex of a component and a quarter of all
+        double>::infinity();  // of work, per vertex of a component plus a quarter of all vertices
     double largest_capacity = 0.0;  // flows are rounded to its last bit
 };
 
-// What one thread needs. Components have no open edge between them, so several threads may each
-// work on their own.
+// The state of one thread. No open edge joins two components, so several threads can work on
+// different components.
 class ComponentSolver {
   public:
     ComponentSolver(Watch* watch, std::atomic<bool>& stop) : budget_(watch, stop) {}
 
-    // On entry the component's vertices are free in breadth-first order and FlowState::excess holds
-    // their outflow; on return they are at rest, in components that are final, and u holds their
-    // values. False if it ended early.
+    // On entry the vertices of the component are free, in breadth-first order, and
+    // FlowState::excess holds their outflow. On return they are at rest, in final components, and u
+    // holds their values. Returns false if it was ended early.
     bool solve(FlowTask& task, const Component& component);
 
     std::int64_t n_components = 0, n_splits = 0;
@@ -43,7 +44,7 @@ class ComponentSolver {
     bool is_exhausted() const { return budget_.is_exhausted(); }
 
   private:
-    // Asks between passes over a component; small ones are not worth a look.
+    // Checks the watch between passes over a component; small components skip the check.
     bool looks(const Component& component) {
         return component.size() >= (1 << 15) && budget_.check_watch();
     }

@@ -6,9 +6,9 @@ namespace graphtv {
 
 namespace {
 
-// The vertices of a component that have narrow arcs, in the order in which they were found, linked
-// by SearchNode::time, which nobody else needs yet; and how far their arcs have been looked at once
-// more.
+// The vertices of a component that have narrow arcs, in order of discovery. They are linked by
+// SearchNode::time, which is not in use yet. Also stores how far the second scan of their arcs has
+// come.
 class NarrowPlaces {
   public:
     explicit NarrowPlaces(FlowState& state) : state_(state) {}
@@ -22,7 +22,7 @@ class NarrowPlaces {
         last_ = name(v);
     }
 
-    // The next arc at such a vertex, which is then `from()`, to a vertex that is still at rest.
+    // The next arc from such a vertex, `from()`, to a vertex that is still at rest.
     const OutArc* next() {
         for (; first_ != none; advance())
             for (const auto arcs = state_.network[from()]; n_read_ < arcs.size();) {

@@ -1,4 +1,4 @@
-// Components: the parts of the graph that hang together by open edges.
+// Components: the parts of the graph that are connected by open edges.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 namespace graphtv {
 
 // Appends the component of `root`, a resting vertex, to FlowState::order at `begin` and returns its
-// end. Its vertices are free then, in breadth-first order, with the arc to their parent.
-// Edges nearly saturated either way join the tree only where no other does: less gets stuck in them.
-// Nothing if the budget ended it early.
+// end. Its vertices are then free, in breadth-first order, with the arc to their parent. Edges that
+// are nearly saturated in one direction join the tree only if no other edge does, so that less flow
+// gets stuck. Returns nothing if the budget ended the search.
 std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::size_t begin,
                                             WorkBudget& budget);
 
 // Sends every traveller along the breadth-first tree towards its root, as far as residuals allow.
-// The search for paths then only has to move what got stuck, which makes it ten times as fast.
-// False if the budget ended it early.
+// The search for paths then only has to move the flow that got stuck, which makes it ten times
+// faster. Returns false if the budget ended it.
 bool tree_push(FlowState& state, const Component& component, WorkBudget& budget);
 
 }  // namespace graphtv

@@ -21,7 +21,7 @@ ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights,
     : state_(FlowNetwork(graph, weights, watch)),
       u_(state_.n()),
       largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {
-    borders_.reserve(state_.n() + 1);  // what is not used is not touched
+    borders_.reserve(state_.n() + 1);  // unused pages are never touched
 }
 
 ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
@@ -36,7 +36,7 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
     for (int i = 0; i < std::max(1, n_threads); ++i)
         solvers.emplace_back(i == 0 ? &watch : nullptr, stop);
 
-    WorkBudget budget(&watch, stop);  // of the passes over all, whose work is not counted
+    WorkBudget budget(&watch, stop);  // for passes over all vertices; their work is not counted
 
     if (!load(task, p, start, watch)) return End::expired;
     if (!guess_cuts(task, budget)) {
@@ -46,7 +46,7 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
     }
     mark_all();
     bool finished = true;
-    // Rounding may leave a component out of balance; its outflow computed afresh shows it.
+    // Rounding may leave a component unbalanced, which shows when its outflow is recomputed.
     constexpr int most_attempts = 4;
     for (int attempt = 0; finished && is_dirty() && attempt < most_attempts; ++attempt) {
         finished = run_rounds(task, solvers, n_threads, budget) && settle(task, budget);
@@ -60,11 +60,12 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
         stats_.work += solver.work();
     }
     if (!finished) {
-        // Halfway, excess is pressed against the cuts to be: the start is nearer to the optimum.
+        // Partial flows push excess against future cuts. The start is closer to the optimum, so
+        // return it.
         state_.network.hand_back_start(n_threads);
         hand_over(p, n_threads);
-        const bool in_vain = std::ranges::any_of(solvers, &ComponentSolver::is_exhausted);
-        return in_vain ? End::exhausted : End::expired;
+        const bool is_exhausted = std::ranges::any_of(solvers, &ComponentSolver::is_exhausted);
+        return is_exhausted ? End::exhausted : End::expired;
     }
     state_.network.hand_back(n_threads);
     hand_over(p, n_threads);
@@ -75,7 +76,7 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
     return is_dirty() ? End::stalled : End::exact;
 }
 
-// From flows to p.
+// Converts flows to p.
 void ExactFinish::hand_over(std::span<double> x, int n_threads) const {
     for_shards(x.size(), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t e = first; e < last; ++e) {
@@ -87,7 +88,7 @@ void ExactFinish::hand_over(std::span<double> x, int n_threads) const {
 
 bool ExactFinish::load(FlowTask& task, std::span<double> p, std::span<const Rounded> start,
                        Watch& watch) {
-    // No flow exceeds the sum of what the vertices can send: a larger weight is as good as that.
+    // No flow exceeds the sum of what the vertices can send, so larger weights are capped at it.
     const Interval range = task.loss.domain();
     double bound = 0.0;
     const bool bounded = for_watched(
@@ -99,7 +100,7 @@ bool ExactFinish::load(FlowTask& task, std::span<double> p, std::span<const Roun
         });
     if (!bounded) return false;
     if (!(bound < infinity)) bound = std::numeric_limits<double>::max();
-    // p as flows, in place.
+    // Convert p to flows, in place.
     std::size_t n_flows = 0;
     if (start.empty()) {
         start_.resize(p.size());
@@ -123,7 +124,7 @@ bool ExactFinish::load(FlowTask& task, std::span<double> p, std::span<const Roun
     return true;
 }
 
-// Cuts the edges that are saturated and across which the start jumps.
+// Cuts the edges that are saturated and at which the start jumps.
 bool ExactFinish::guess_cuts(FlowTask& task, WorkBudget& budget) {
     constexpr double jump = 1e-4, closeness = 1e-6;
     FlowNetwork& network = state_.network;
@@ -133,7 +134,7 @@ bool ExactFinish::guess_cuts(FlowTask& task, WorkBudget& budget) {
         const auto v = static_cast<Vertex>(i);
         double& value = u_[i];
         if (task.loss.is_flat(v)) {
-            value = std::numeric_limits<double>::quiet_NaN();  // no data: no opinion
+            value = std::numeric_limits<double>::quiet_NaN();  // no data
             return;
         }
         value = task.loss.minimizer(v, state_.e(v));
@@ -159,7 +160,7 @@ void ExactFinish::mark_all() {
     all_dirty_ = state_.n() > 0;
 }
 
-// The components of the dirty vertices, one after the other in FlowState::order.
+// Collects the components of the dirty vertices, one after another, in FlowState::order.
 bool ExactFinish::gather_dirty(WorkBudget& budget) {
     borders_.assign(1, 0);
     bool ended = false;
@@ -176,7 +177,8 @@ bool ExactFinish::gather_dirty(WorkBudget& budget) {
            !ended;
 }
 
-// Large components on the caller's thread, which alone can ask the watch; the others on all.
+// Solves large components on the caller's thread, which alone can check the watch, and the others
+// on all threads.
 bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
                               WorkBudget& budget) {
     constexpr std::size_t large = 1 << 17, vertices_per_batch = 1 << 12;
@@ -206,7 +208,7 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
     return finished;
 }
 
-// Opens the cut edges at the components just done whose low side is above their high side.
+// Opens the cut edges of the components just solved whose low side is above their high side.
 bool ExactFinish::open_flips(double tolerance, WorkBudget& budget) {
     FlowNetwork& network = state_.network;
     dirty_.clear();
@@ -228,7 +230,7 @@ bool ExactFinish::open_flips(double tolerance, WorkBudget& budget) {
         });
 }
 
-// Rounds until no guess proves wrong. False if it ended early.
+// Runs rounds until all guessed cuts are correct. Returns false if it was ended early.
 bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
                              WorkBudget& budget) {
     const Interval range = task.loss.domain();
@@ -248,7 +250,8 @@ bool ExactFinish::run_rounds(FlowTask& task, std::vector<ComponentSolver>& solve
     return true;
 }
 
-// The value of a component; where all values are as good, for want of data, the one that it has.
+// The value of a component. If all values are optimal because there is no data, keeps the current
+// one.
 double ExactFinish::settled_value(const FlowTask& task, const Component& component, double slope) {
     const auto vertices = component.vertices(state_);
     const double m = task.loss.minimizer(vertices, slope, component.spare(state_)),
@@ -262,8 +265,8 @@ double ExactFinish::settled_value(const FlowTask& task, const Component& compone
     return std::abs(total) <= 1e-13 * task.largest_capacity ? now : m;
 }
 
-// Whether the data is met as it is. No flow is better then than some that nearly cancels: where the
-// objective is 0, the gap is to be 0.
+// Whether the values match the data exactly. A zero flow is then better than flows that nearly
+// cancel: where the objective is 0, the gap must be 0.
 bool ExactFinish::asks_for_no_flow(const FlowTask& task, std::span<const Vertex> vertices, double m,
                                    double noise) const {
     const FlowNetwork& network = state_.network;
@@ -275,9 +278,10 @@ bool ExactFinish::asks_for_no_flow(const FlowTask& task, std::span<const Vertex>
     return true;
 }
 
-// The values once more, from the cut edges alone; sides that rounding has put in the wrong order
-// share one value then. What flows out of each vertex is computed afresh, too; where it leaves both
-// excess and deficit in a component, rounding has grown too large, and the component is dirty.
+// Recomputes the values from the cut edges alone. Components whose values rounding has put in the
+// wrong order get a common value. The outflow of each vertex is recomputed, too. If it leaves both
+// excess and deficit in a component, rounding errors have grown too large, and the component is
+// marked dirty.
 bool ExactFinish::settle(FlowTask& task, WorkBudget& budget) {
     constexpr double tolerance = 1e-10;
     std::vector<Vertex> unbalanced;

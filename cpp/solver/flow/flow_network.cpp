@@ -9,7 +9,7 @@ namespace graphtv {
 
 namespace {
 
-// Whether the ends of the edges are, on average, so far apart that a search would miss the cache.
+// Whether the ends of edges are so far apart on average that a search would miss the cache.
 bool is_scattered(const EdgeList& graph) {
     constexpr Vertex small = 4096, nearness = 16;
     if (graph.n_vertices < small) return false;
@@ -45,7 +45,7 @@ FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights,
     build(graph, name, watch);
 }
 
-// A counting sort by vertex. `name` maps the caller's vertices to those of the network.
+// A counting sort by vertex. `name` maps the caller's vertices to vertices of the network.
 void FlowNetwork::build(const EdgeList& graph, std::span<const Vertex> name, Watch& watch) {
     const auto named = [&](Vertex v) { return name.empty() ? v : name[at(v)]; };
     std::fill(first_.begin(), first_.end(), 0);

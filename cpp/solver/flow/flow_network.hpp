@@ -1,11 +1,11 @@
 // The graph as a flow network. The flow along edge e from tail to head is x = ω p, and an arc can
-// still carry ω - x one way and ω + x the other. Only x is kept, in the caller's own array: the
-// weights are the caller's too, and a vertex knows its neighbours by name and edge. That is 2 doubles
-// per edge beside x, and the quarter of one that the start takes.
+// still carry ω - x in one direction and ω + x in the other. Only x is stored, in the caller's
+// array; the weights also belong to the caller. A vertex stores its neighbours by number and edge.
+// This takes 2 doubles per edge in addition to x, and a quarter of a double for the start.
 //
-// A cut edge is saturated from its high to its low side and closed both ways until it is opened
-// again. Its x is then not a number, with the sign of the flow, so that no test
-// `residual > tolerance` lets flow through, and nothing is forgotten.
+// A cut edge is saturated from its high to its low side and closed in both directions until it is
+// opened again. Its x is then NaN with the sign of the flow. No test `residual > tolerance` lets
+// flow through, and no information is lost.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using Arc = std::uint32_t;
 
 constexpr Arc reverse(Arc a) { return a ^ 1U; }
 
-// An arc as the vertex that it leaves sees it.
+// An arc, seen from the vertex that it leaves.
 struct OutArc {
     Vertex to;
     Arc arc;
@@ -35,14 +35,14 @@ struct OutArc {
 
 class FlowNetwork {
   public:
-    // Vertices are numbered anew by breadth-first search where neighbours lie far apart. Throws
-    // Expired when the watch does.
+    // Vertices are renumbered by breadth-first search if neighbours lie far apart. Throws Expired
+    // when the watch expires.
     FlowNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch);
 
     Vertex n_vertices() const { return static_cast<Vertex>(first_.size() - 1); }
     EdgeIndex n_edges() const { return static_cast<EdgeIndex>(weights_.size()); }
 
-    // The caller's name of vertex v of the network.
+    // The caller's number of vertex v of the network.
     Vertex original(Vertex v) const {
         return original_.empty() ? v : original_[static_cast<std::size_t>(v)];
     }
@@ -55,11 +55,11 @@ class FlowNetwork {
         return {out_.data() + first_[i], out_.data() + first_[i + 1]};
     }
 
-    // What an arc can still carry; not a number if it is closed.
+    // The residual capacity of an arc; NaN if it is closed.
     double residual(Arc a) const { return capacity(a) - along(a); }
     double capacity(Arc a) const { return std::min(weights_[a >> 1], bound_); }
     bool is_closed(Arc a) const { return std::isnan(x_[a >> 1]); }
-    // Of a closed arc: whether it leaves the high side.
+    // For a closed arc: whether it leaves the high side.
     bool is_saturated(Arc a) const { return !std::signbit(along(a)); }
 
     void push(Arc a, double amount) {
@@ -68,39 +68,40 @@ class FlowNetwork {
         x = std::clamp(x + ((a & 1U) == 0 ? amount : -amount), -w, w);
     }
 
-    // Saturates arc a, from high to low, and closes its edge. Returns what had to be pushed.
+    // Saturates arc a, from high to low, and closes its edge. Returns the amount that had to be
+    // pushed.
     double cut(Arc a) {
         const double rest = residual(a);
         const double closed = std::numeric_limits<double>::quiet_NaN();
         x_[a >> 1] = std::copysign(closed, (a & 1U) == 0 ? 1.0 : -1.0);
         return rest;
     }
-    // Opens a cut edge, flow kept.
+    // Opens a cut edge and keeps its flow.
     void open(Arc a) { x_[a >> 1] = opened(std::size_t{a >> 1}); }
     void open_all();
 
-    // What would flow out of v if its open arcs went back to the flow of the start.
+    // The flow out of v if its open arcs returned to the starting flow.
     double remembered_outflow(Vertex v) const;
-    // Goes back to it on the open edges from v to vertices of higher number.
+    // Restores the starting flow on the open edges from v to vertices of higher number.
     void restore(Vertex v);
 
-    // No flow at all on the open edges of v.
+    // Sets the flow on the open edges of v to zero.
     void calm(Vertex v);
 
-    // Takes over the flow x by edge, whose memory is used until it is handed back, clipped to
-    // |x| ≤ min(ω, bound); every edge is open. `start` is x/ω to some digits, borrowed as long; without
-    // it there is no way back. `outflow` by vertex of the network is filled with Kᵀp. False if the
-    // watch expired: x is handed back then.
+    // Takes over the flow x by edge, clipped to |x| ≤ min(ω, bound). Uses the memory of x until it
+    // is handed back. Every edge is open. `start` is x/ω in reduced precision and is borrowed for
+    // the same time; without it the start cannot be restored. Fills `outflow`, by vertex of the
+    // network, with Kᵀp. Returns false if the watch expired; x has then been handed back.
     bool take(std::span<double> x, std::span<const Rounded> start, double bound,
               std::span<double> outflow, Watch& watch);
-    // Gives x back: what it has become, exactly ±ω on cut edges of weight ω ≤ bound, or what was
-    // remembered.
+    // Hands x back: the current flow, which is exactly ±ω on cut edges of weight ω ≤ bound, or the
+    // starting flow.
     void hand_back(int n_threads);
     void hand_back_start(int n_threads);
 
     double weight(std::size_t e) const { return weights_[e]; }
 
-    // (Kᵀp)_v, what flows out of v, and the part of it over cut edges; compensated sums.
+    // (Kᵀp)_v, the flow out of v, and its part over cut edges, by compensated summation.
     struct Outflows {
         double total, cut;
     };
@@ -120,7 +121,7 @@ class FlowNetwork {
         return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^
                                      (static_cast<std::uint64_t>(a) << 63));
     }
-    // x in the direction of the arc; not a number if it is closed.
+    // x in the direction of the arc; NaN if it is closed.
     double along(Arc a) const { return signed_by(a, x_[a >> 1]); }
     double flow(Arc a) const { return signed_by(a, opened(std::size_t{a >> 1})); }
     void build(const EdgeList& graph, std::span<const Vertex> name, Watch& watch);

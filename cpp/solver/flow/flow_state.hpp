@@ -1,6 +1,6 @@
-// What the flow algorithms know of each vertex. Components are disjoint sets of vertices without
-// open edges between them, so that several threads may work on the same arrays, each in its own
-// component.
+// The state of each vertex that the flow algorithms share. Components are disjoint sets of vertices
+// without open edges between them. Several threads can therefore work on the same arrays, each in a
+// different component.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace graphtv {
 
-// Where a vertex is: at rest between rounds, in a component at work, or there in the search tree of
-// the sources (reached from excess) or of the sinks (reaches a deficit).
+// The state of a vertex: at rest between rounds, in a component that is being solved, or also in
+// the search tree of the sources (reached from excess) or of the sinks (reaches a deficit).
 enum class Side : std::uint8_t { resting, free, source, sink };
 
 struct SearchNode {
     Arc up;                       // the arc to the parent in the vertex's tree
-    Vertex parent;                // its end
+    Vertex parent;                // the other end of that arc
     std::uint32_t level : 31;     // distance to a root
-    std::uint32_t is_active : 1;  // whether it waits to be searched from
-    std::uint32_t time;           // when the level was known
+    std::uint32_t is_active : 1;  // whether it waits in the search queue
+    std::uint32_t time;           // when the level was last updated
 
     bool is_root() const { return parent == root; }
     bool is_orphan() const { return parent == none; }
@@ -34,11 +34,11 @@ inline constexpr Vertex no_vertex = -1;
 
 struct FlowState {
     FlowNetwork network;
-    std::vector<double> excess;  // e_v = -G_v'(m) - (Kᵀp)_v at work; (Kᵀp)_v at rest
+    std::vector<double> excess;  // e_v = -G_v'(m) - (Kᵀp)_v while solving; (Kᵀp)_v at rest
     std::vector<Side> side;
     std::vector<SearchNode> node;
-    std::vector<Vertex> order;  // components at work, each contiguous, in breadth-first order
-    std::vector<Vertex> spare;  // the same places, for queues and for parts
+    std::vector<Vertex> order;  // components being solved, each contiguous, in breadth-first order
+    std::vector<Vertex> spare;  // the same positions, for queues and for parts
 
     explicit FlowState(FlowNetwork&& flow_network)
         : network(std::move(flow_network)),
@@ -67,10 +67,10 @@ struct FlowState {
     }
 };
 
-// A component at work: places in FlowState::order, and what counts as nothing.
+// A component that is being solved: its positions in FlowState::order, and its tolerances.
 struct Component {
     std::size_t begin, end;
-    bool is_part = false;             // of a component that fell apart
+    bool is_part = false;             // of a component that was split
     double tolerance = 0.0;           // of excess
     double capacity_tolerance = 0.0;  // of residuals
 

@@ -11,14 +11,14 @@ constexpr std::size_t least_size = 64, longest_path = 512;
 
 }  // namespace
 
-// Excess towards deficits for from = source; deficits towards excess for from = sink. Ended early by
-// the budget, it leaves a feasible flow.
+// Moves excess towards deficits for from = source, and deficits towards excess for from = sink. If
+// the budget ends it, the flow is feasible.
 template <Side from>
 bool LevelPush::sweep(FlowState& state, const Component& component, double threshold,
                       WorkBudget& budget) {
     constexpr double sign = from == Side::source ? 1.0 : -1.0;
     const FlowNetwork& network = state.network;
-    // The direction in which excess moves over an arc from v, and in which it comes to v.
+    // The directions in which excess leaves v and reaches v over an arc.
     const auto outward = [](Arc a) { return from == Side::source ? a : reverse(a); };
     const auto inward = [](Arc a) { return from == Side::source ? reverse(a) : a; };
     const auto vertices = component.vertices(state);
@@ -42,7 +42,7 @@ bool LevelPush::sweep(FlowState& state, const Component& component, double thres
         const Vertex v = queue[i];
         const std::uint32_t depth = state.tree(v).level + 1;
         for (const auto [to, arc] : network[v]) {
-            // In this order: across a closed edge there may be another thread.
+            // This order matters: another thread may own the vertex across a closed edge.
             if (!(network.residual(inward(arc)) > component.capacity_tolerance) ||
                 state.tree(to).level != unreached)
                 continue;
@@ -85,7 +85,7 @@ bool LevelPush::run(FlowState& state, const Component& component, double thresho
             n_sinks += state.e(v) < -component.tolerance;
         }
         if (n_sources == 0 || n_sinks == 0) return true;
-        // So few that no distance would make them worthwhile.
+        // Skip the push if so few vertices are left that no distance would make it worthwhile.
         const auto enough = [&](std::size_t n) { return n * longest_path > component.size(); };
         const bool pushed =
             enough(n_sources) && sweep<Side::source>(state, component, threshold, budget);

@@ -1,10 +1,10 @@
 // Level push: moves flow from excess to deficit level by level, for a whole component at once.
 //
-// A breadth-first search over residual arcs numbers the vertices by their distance to the nearest
-// deficit; then, from the farthest level to the nearest, each vertex hands its excess down. What
-// gets stuck stays where it is: excess may lie anywhere. The mirror image starts at the excess
-// and pulls the deficits. A level push costs a pass over the component; an augmenting path costs its
-// length. So level pushes pay off where the distances, summed over all excess, exceed the number of
+// A breadth-first search over residual arcs labels the vertices with their distance to the nearest
+// deficit. Then, from the farthest level to the nearest, each vertex passes its excess down. Excess
+// that gets stuck stays where it is, at any vertex. The mirror image starts at the excess and pulls
+// the deficits. A level push costs a pass over the component; an augmenting path costs its length.
+// So level pushes are faster if the sum of the distances over all excess exceeds the number of
 // arcs.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace graphtv {
 
 class LevelPush {
   public:
-    // Pushes while the distances, summed over all excess, exceed `threshold` times the number of
+    // Pushes while the sum of the distances over all excess exceeds `threshold` times the number of
     // vertices. Returns false if the budget ended it early.
     bool run(FlowState& state, const Component& component, double threshold, WorkBudget& budget);
 

@@ -1,4 +1,5 @@
-// A data term as the exact finish sees it: one channel, vertices by their number in the network.
+// A data term in the form that the exact finish uses: one channel, vertices by their number in the
+// network.
 #pragma once
 
 #include <cmath>
@@ -18,20 +19,20 @@ class VertexLoss {
           network_(&network),
           channel_(channel) {}
 
-    // The squared loss is spared the virtual call.
+    // Avoids the virtual call for the squared loss.
     double derivative(Vertex v, double m) const {
         return squared_ != nullptr ? squared_->derivative(entry(v), m)
                                    : term_->derivative(entry(v), m);
     }
 
-    // How far the rounding of m alone moves the derivative.
+    // How much the rounding of m alone changes the derivative.
     double rounding(Vertex v, double m) const {
         constexpr double few = 8.0 * std::numeric_limits<double>::epsilon();
         if (squared_ != nullptr) return few * std::abs(m) * squared_->weight(entry(v));
         return std::abs(derivative(v, m + few * std::abs(m)) - derivative(v, m));
     }
 
-    // argmin_m Σ G_v(m) + slope·m. `names` is scratch, of the same size.
+    // argmin_m Σ G_v(m) + slope·m. `names` is scratch memory of the same size.
     double minimizer(std::span<const Vertex> vertices, double slope,
                      std::span<Vertex> names) const {
         if (!network_->is_renumbered()) return term_->minimizer(vertices, channel_, slope);

@@ -1,8 +1,8 @@
 // How much work may be spent on one component, and until when.
 //
-// Each worker of a parallel loop has a budget; all share one stop flag. Only the worker of the calling
-// thread asks the Watch. The work is counted, not timed: a count does not depend on the clock or on
-// the number of threads.
+// Each worker of a parallel loop has a budget; all share one stop flag. Only the worker of the
+// calling thread checks the Watch. The budget counts work instead of time, since a count does not
+// depend on the clock or on the number of threads.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace graphtv {
 
 class WorkBudget {
   public:
-    // `watch` is null on helpers: only the thread that called the solver may ask it.
+    // `watch` is null on helpers: only the thread that called the solver may check it.
     WorkBudget(Watch* watch, std::atomic<bool>& stop) : watch_(watch), stop_(&stop) {}
 
     // Starts a new allowance.
@@ -25,14 +25,14 @@ class WorkBudget {
         allowance_ = work;
     }
 
-    // Counts `work` (arcs looked at, roughly); true when the caller should stop.
+    // Adds `work` (approximately, scanned arcs). Returns true when the caller should stop.
     bool spend(unsigned work = 1) {
         work_ += work;
         if (work_ < work_per_check) return false;
         return check();
     }
 
-    // True when the allowance is spent, the watch has expired or another worker has stopped.
+    // True when the allowance is exhausted, the watch has expired or another worker has stopped.
     bool check() {
         spent_ += static_cast<double>(work_);
         work_ = 0;
@@ -41,10 +41,10 @@ class WorkBudget {
         return stop_->load(std::memory_order_relaxed);
     }
 
-    // The rest of the allowance.
+    // The remaining allowance.
     double left() const { return allowance_ - spent_ - static_cast<double>(work_); }
 
-    // Stops as if the allowance were spent.
+    // Stops as if the allowance were exhausted.
     void give_up() {
         is_exhausted_ = true;
         *stop_ = true;
