@@ -1,10 +1,12 @@
 """Certified total variation on weighted graphs.
 
-Build a `Graph` (or a `grid_graph`, a `knn_graph`), say with a data term such as `SquaredLoss` what
-is known at its vertices, and `solve` the `Problem`; the `Result` proves how good it is. On chains,
-trees and forests `tv_chain` and `tv_forest` are exact by themselves. `decompose` and
-`condition_number` show the forests behind it all. `min_cut`, `cut_path` and `FlowNetwork` are for
-cuts and flows.
+Build a `Graph` (for example with `grid_graph` or `knn_graph`), choose a data term such as
+`SquaredLoss`, and `solve` the resulting `Problem`. The `Result` contains the solution and a
+certificate: a proven bound on its distance from the optimum.
+
+`tv_chain` and `tv_forest` solve chains, trees and forests exactly. `decompose` returns the forests
+of the preconditioner, and `condition_number` returns its condition number. `min_cut`, `cut_path`
+and `FlowNetwork` compute cuts and flows.
 """
 
 import ast
@@ -12,14 +14,14 @@ from importlib import import_module
 from importlib.util import find_spec
 
 _SUBMODULES = ("applications", "io", "plot", "scale", "solver", "terms")
-"""Modules that can be used without an import of their own, beside those of the stub."""
+"""Submodules that are imported on first access, in addition to those listed in the stub."""
 
 _ESTIMATORS = ("FusedLasso", "TVClassifier")
-"""Names that need scikit-learn; without it, ``import *`` leaves them out."""
+"""Names that need scikit-learn. Without scikit-learn, ``import *`` omits them."""
 
 
 def _read_stub() -> dict[str, str]:
-    """Return the module of every public name, as `__init__.pyi` imports them."""
+    """Return a dictionary from each public name to its module, read from `__init__.pyi`."""
     stub = ast.parse(__loader__.get_data(f"{__path__[0]}/__init__.pyi"))  # type: ignore[name-defined]
     return {
         alias.name: statement.module
@@ -32,17 +34,17 @@ def _read_stub() -> dict[str, str]:
 def _has_scikit_learn() -> bool:
     try:
         return find_spec("sklearn") is not None
-    except ValueError:  # something else stands in its place
+    except ValueError:  # sys.modules holds an object without a spec under this name
         return False
 
 
-# The package lazy_loader does the same; it would be the only dependency besides NumPy and SciPy.
+# The package lazy_loader does the same, but would add a dependency to NumPy and SciPy.
 _HOMES = _read_stub()
 __all__ = sorted(_HOMES if _has_scikit_learn() else _HOMES.keys() - {*_ESTIMATORS})
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: SciPy takes long to import."""
+    """Import a public name when it is first used, because importing SciPy is slow."""
     home = _HOMES.get(name, __name__ if name in _SUBMODULES else None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
-"""The public names of graphtv, and where each one lives: the one list of them.
+"""The public names of graphtv and the modules that define them.
 
-Type checkers read this stub. At run time `__init__.py` reads it too, and imports a module when one
-of its names is first used.
+This is the only list of public names. Type checkers read this stub. At run time `__init__.py` reads
+it too, and imports a module when one of its names is first used.
 """
 
 from graphtv import datasets as datasets, gallery as gallery

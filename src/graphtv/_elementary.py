@@ -1,7 +1,8 @@
-"""Exponentials, logarithms and powers with the same bits on every processor.
+"""Exponentials, logarithms and powers that are bitwise reproducible on every processor.
 
-NumPy and the system's library choose among versions that differ in the last bit by the processor
-they run on. Whatever enters a problem, its weights for instance, is computed by these instead.
+NumPy and the C library select an implementation for the processor, and these implementations differ
+in the last bit. All numbers that enter a problem, such as edge weights, are computed with the
+functions of this module instead.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from graphtv._validate import Floats
 
 
 def exp(values: Any) -> Floats:
-    """Return exp(x) of an array, to two units in the last place."""
+    """Return exp(x) of an array, accurate to two units in the last place."""
     return _apply(_core.exp, values)
 
 

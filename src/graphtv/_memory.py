@@ -1,8 +1,8 @@
-"""An estimate before allocating: MemoryError, where the system would end the process instead.
+"""Check memory before large allocations, and raise MemoryError if there is too little.
 
-Linux promises more memory than there is, and kills who takes it at its word. So what is large is
-compared with what is free first. Estimates are lower bounds of what a call needs: what they refuse
-could not have worked.
+Linux overcommits memory and kills a process that uses more than there is. To avoid this, large
+allocations are first compared with the available memory. The estimates are lower bounds of what a
+call needs, so a call that is refused could not have succeeded.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from pathlib import Path
 from graphtv import _core
 
 EDGE_BYTES = 16
-"""What a graph holds of an edge: two indices and a weight."""
+"""Bytes that a graph stores per edge: two indices and a weight."""
 
 DOUBLES_PER_VERTEX, DOUBLES_PER_EDGE = 4, 2
-"""What every method has at once beyond the problem, the answer included."""
+"""Bytes that every method needs in addition to the problem, including the result."""
 
 WORTH_A_LOOK = 1 << 30
-"""Bytes below which nobody asks."""
+"""Smaller allocations, in bytes, are not checked."""
 
 
 WORTH_GIVING_BACK = 1 << 20
-"""Entries of u and p from which on what was freed is given back to the system."""
+"""Number of entries of u and p from which freed memory is returned to the system."""
 
 
 def give_back(n_entries: int) -> None:
-    """Give freed memory back, which may be in pieces too small for the large arrays to come."""
+    """Return freed memory to the system; its pieces may be too small for later large arrays."""
     if n_entries >= WORTH_GIVING_BACK:
         _core.give_back_freed_memory()
 
 
 def check_memory(n_bytes: int, what: str) -> None:
-    """Raise MemoryError if something needs more than there is."""
+    """Raise MemoryError if `what` needs more than the available memory."""
     if n_bytes < WORTH_A_LOOK:
         return
     free = available_memory()
@@ -44,7 +44,7 @@ def check_memory(n_bytes: int, what: str) -> None:
 
 
 def available_memory() -> int | None:
-    """Return the bytes that can be had without swapping others out, and swap; None if unknown."""
+    """Return the available memory in bytes, including free swap space; None if unknown."""
     found = [size for size in (_of_system(), _of_group()) if size is not None]
     return min(found) if found else None
 
@@ -61,14 +61,14 @@ def _of_system() -> int | None:
 
 
 def _of_group() -> int | None:
-    """Return what is left of the limit of a container."""
+    """Return the memory left under the limit of a container (control group)."""
     folder = Path("/sys/fs/cgroup")
     try:
-        limit = int((folder / "memory.max").read_text())  # "max" is no number: there is none
+        limit = int((folder / "memory.max").read_text())  # "max" means no limit
         used = int((folder / "memory.current").read_text())
         for line in (folder / "memory.stat").read_text().splitlines():
             name, _, size = line.partition(" ")
-            if name in ("inactive_file", "active_file"):  # given back when asked for
+            if name in ("inactive_file", "active_file"):  # reclaimable cache
                 used -= int(size)
         return max(limit - used, 0)
     except (OSError, ValueError):

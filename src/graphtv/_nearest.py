@@ -1,8 +1,9 @@
-"""Nearest neighbours whose choice among equal distances does not depend on the search.
+"""Nearest neighbours with a deterministic choice among equal distances.
 
-A search by trees or by matrix products rounds distances in its own way, which may depend on the
-processor, and leaves the order of equal ones open. So it finds candidates only. Their distances are
-computed here, and a search is repeated with more candidates where those left out could be as near.
+Searches by trees or by matrix products round distances differently, possibly depending on the
+processor, and return equal distances in any order. Their results are therefore candidates only.
+This module recomputes the distances of the candidates, and repeats the search with more candidates
+where a point that was left out could be equally near.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ Places = np.ndarray[Any, np.dtype[np.int64]]
 Search = Callable[[Floats, int], tuple[Any, Any]]
 
 SPARES = (1, 8, 64)
-"""Candidates beyond those that are needed, in the first search and where it did not suffice.
+"""Numbers of additional candidates, in the first search and in the repeated one.
 
-More equal distances than that, of hundreds of points in one place, are left to the search.
+If more distances are equal, as with hundreds of coinciding points, the search decides.
 """
 
 CHUNK = 2**20
-"""Numbers handled at a time."""
+"""Number of array entries processed at a time."""
 
 
 def nearest(
@@ -32,18 +33,19 @@ def nearest(
 ) -> tuple[Floats, Places]:
     """Return distances and indices of the k nearest points of each query, nearest first.
 
-    Of points at the same distance, that with the smaller index is the nearer one.
+    Points at the same distance are ordered by index.
 
     Parameters
     ----------
     search : callable
-        From queries and a number to the distances and indices of as many points, nearest first.
+        Function (queries, k) that returns the distances and indices of k points, nearest first.
     own : array_like of int, optional
-        The index of each query among the points, which is not its own neighbour. Then indices are
-        counted from there on, modulo n: points in one place become neighbours of the next few, and
-        not all of the first few.
+        The index of each query among the points. A point is not its own neighbour. With `own`,
+        ties are broken by (index - own) mod n, so that coinciding points become neighbours of the
+        next few points and not all of the same first few.
     slack : float
-        What the distances of the search are off by at most, beside 1e-12 of themselves.
+        Upper bound of the absolute error of the search's distances. A relative error of 1e-12
+        is always allowed.
     """
     n = len(points)
     start = np.zeros(len(queries), dtype=np.int64) if own is None else np.asarray(own)
@@ -69,7 +71,7 @@ def nearest(
 
 
 def measure(points: Floats, queries: Floats, indices: Any) -> Floats:
-    """Return the distances of each query to the points of its indices, by differences."""
+    """Return the distances of each query to the points `indices`, computed from differences."""
     distances = np.empty(indices.shape)
     for part in chunks(len(queries), indices.shape[1] * points.shape[1]):
         differences = points[indices[part]] - queries[part, None, :]
@@ -78,6 +80,6 @@ def measure(points: Floats, queries: Floats, indices: Any) -> Floats:
 
 
 def chunks(n: int, numbers_per_row: int) -> list[slice]:
-    """Return slices of rows that hold about CHUNK numbers."""
+    """Return slices of rows with about CHUNK entries each."""
     step = max(CHUNK // max(numbers_per_row, 1), 1)
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -1,9 +1,9 @@
-"""Work in shares, among threads that need not start.
+"""Distribute work over threads, also if a thread fails to start.
 
-SciPy's ``cKDTree.query(workers=2)`` would be simpler, but it hung in 3 of 480 calls near the end of
-memory: `threading.Thread.start` waits for its thread to report that it runs, and a thread without
-memory for its first step never does. Here the caller waits only for shares that a thread has taken,
-and does the rest itself.
+SciPy's ``cKDTree.query(workers=2)`` would be simpler, but it hung in 3 of 480 calls when memory was
+nearly exhausted. The reason is that `threading.Thread.start` waits until its thread reports that it
+runs, and a thread without memory for its first step never does. Here the caller waits only for
+shares that a thread has taken, and processes the others itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 def run_shares(work: Callable[[int], None], n_shares: int, n_helpers: int) -> None:
     """Call work(0) … work(n_shares - 1), each once, on this thread and up to `n_helpers` others.
 
-    After an exception no more are begun; the first one, by number, is raised.
+    After an exception no further calls start. The exception with the lowest number is raised.
     """
     todo = list(reversed(range(n_shares)))
     failures: list[BaseException | None] = [None] * n_shares
@@ -28,8 +28,8 @@ def run_shares(work: Callable[[int], None], n_shares: int, n_helpers: int) -> No
         nonlocal is_over
         while todo:
             try:
-                share = todo.pop()  # which thread gets it is decided here
-            except IndexError:  # between the two lines somebody else did
+                share = todo.pop()  # atomic: assigns the share to one thread
+            except IndexError:  # another thread took the last share in between
                 return
             try:
                 if not is_over:
@@ -43,7 +43,7 @@ def run_shares(work: Callable[[int], None], n_shares: int, n_helpers: int) -> No
     for _ in range(min(n_helpers, n_shares - 1)):
         try:
             _thread.start_new_thread(take, ())
-        except (RuntimeError, MemoryError):  # the system refuses more: do with those there are
+        except (RuntimeError, MemoryError):  # no more threads: continue with those that started
             break
     try:
         take()

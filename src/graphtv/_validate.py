@@ -1,7 +1,8 @@
-"""Checks at the public border: every error names the argument and shows the offending value.
+"""Validate arguments of public functions.
 
-Each function takes what the user gave and the argument's name, and returns exactly the type the
-core wants, so that the code behind never checks again.
+Every error names the argument and shows the offending value. Each function takes the user's value
+and the name of the argument, and returns the type that the core needs, so that later code need not
+check again.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ Indices = NDArray[np.int32]
 T = TypeVar("T", bound=np.generic)
 
 INDEX_LIMIT = 2**31 - 1
-"""Largest number of vertices or edges: the core's indices are 32-bit."""
+"""Largest number of vertices or edges; the core uses 32-bit indices."""
 
 MODERATE = 1e100
-"""The largest number that applications take, whose products of three stay finite."""
+"""Largest magnitude that applications accept. A product of three such numbers is finite."""
 
 
 def moderate(value: Any, name: str, *, divides: bool = False) -> Any:
-    """Return a number or an array if products of its entries stay finite.
+    """Return `value`, a number or an array, if products of its entries stay finite.
 
-    A number, or an array that `divides`, must not be too small either.
+    A number that is a divisor, or an array with `divides`, must not be too small either.
     """
     sizes = np.abs(np.asarray(value))
     bad = sizes > MODERATE
@@ -63,7 +64,7 @@ def as_count(value: Any, name: str, *, minimum: int = 0, maximum: int = INDEX_LI
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
-    """Return the lengths of the axes of a grid, given as one or several."""
+    """Return the lengths of the axes of a grid as a tuple; `shape` is an int or a sequence."""
     several = isinstance(shape, Sequence) or as_array(shape, "shape").ndim > 0
     lengths = tuple(
         as_count(length, "shape", minimum=1) for length in (shape if several else [shape])
@@ -94,7 +95,7 @@ def as_flag(value: Any, name: str) -> bool:
 
 
 def as_callable(value: Any, name: str) -> Any:
-    """Return a function, or None."""
+    """Return `value` if it is callable or None."""
     if value is not None and not callable(value):
         raise ValueError(f"{name} must be callable, got {brief(value)}")
     return value
@@ -110,8 +111,8 @@ def as_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 def as_floats(values: Any, name: str) -> Floats:
     """Return `values` as a C-contiguous float64 array of finite numbers, of any shape.
 
-    Booleans, integers and floats of any width and byte order are taken; complex numbers, strings
-    and objects are not.
+    Booleans, integers and floats of any width and byte order are accepted. Complex numbers, strings
+    and objects are errors.
     """
     array = as_array(values, name)
     if array.dtype.kind not in "buif":
@@ -126,10 +127,10 @@ def as_floats(values: Any, name: str) -> Floats:
 
 
 def as_observations(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_] | None]:
-    """Return `values` as float64 with 0 where there is no data, and where there is data.
+    """Return `values` as float64, with 0 for missing data, and a mask of the entries with data.
 
-    NaN, and the masked entries of a masked array, mean that there is no data. The second part is
-    None if there is data everywhere. Infinite values are errors.
+    NaN and the masked entries of a masked array mark missing data. The mask is None if no data is
+    missing. Infinite values are errors.
     """
     given = as_array(unmasked(values), name)
     if given.dtype.kind not in "buif":
@@ -142,16 +143,16 @@ def as_observations(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_] |
 
 
 def unmasked(values: Any) -> Any:
-    """Return the numbers of a masked array, those behind the mask included."""
+    """Return the data of a masked array, including masked entries."""
     return values.data if isinstance(values, np.ma.MaskedArray) else values
 
 
 def where_known(
     array: NDArray[Any], name: str, known: NDArray[np.bool_] | None = None
 ) -> NDArray[np.bool_] | None:
-    """Return where there is data if NaN means none; raise if a number is infinite there.
+    """Return a mask of the entries that are not NaN; raise if one of them is infinite.
 
-    `known` says so beforehand; None means everywhere.
+    `known` is a mask of entries that are known to have data; None means all of them.
     """
     if array.dtype.kind != "f":
         return known
@@ -169,10 +170,10 @@ def where_known(
 
 
 def white_level(dtype: np.dtype[Any], *, holds_counts: bool = False) -> float:
-    """Return the number by which pixels of this type are divided.
+    """Return the value that represents white, by which pixels of this type are divided.
 
-    This is 255 for uint8 and 65535 for uint16, which hold grey values as a rule, as in
-    scikit-image. It is 1 for all other types, such as int16 for CT numbers and int64 for
+    It is 255 for uint8 and 65535 for uint16, as in scikit-image, since these types usually hold
+    grey values. It is 1 for all other types, such as int16 for CT numbers and int64 for
     measurements, and for counts of any type.
     """
     if holds_counts or dtype.kind != "u" or dtype.itemsize > 2:
@@ -200,7 +201,7 @@ def as_signal(values: Any, name: str, n_vertices: int) -> Floats:
 
 
 def as_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
-    """Return `values`, a number or an array of this very shape, as finite nonnegative floats."""
+    """Return `values`, a number or an array of shape `shape`, as finite nonnegative floats."""
     weights = as_floats(values, name)
     if weights.ndim != 0 and weights.shape != shape:
         raise ValueError(
@@ -238,18 +239,18 @@ def first_index(mask: NDArray[np.bool_]) -> tuple[int, ...]:
 
 
 def describe(index: tuple[int, ...]) -> str:
-    """Return an index as a person would write it."""
+    """Return an index in readable form."""
     return f"index {index[0] if len(index) == 1 else index}" if index else "the scalar"
 
 
 def brief(value: Any) -> str:
-    """Return the representation of a value, cut where it is long."""
+    """Return the representation of a value, truncated if it is long."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Return `values` as an aligned array of whatever type and shape it has."""
+    """Return `values` as an aligned array of any type and shape."""
     if np.ma.is_masked(values):
         where = first_index(np.ma.getmaskarray(values))
         raise ValueError(f"{name} must not be masked, got a masked entry at {describe(where)}")
@@ -261,22 +262,22 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
 
 
 def aligned(array: NDArray[T]) -> NDArray[T]:
-    """Return `array`, or a copy where numbers lie at odd addresses, which the core does not read.
+    """Return `array`, or an aligned copy if it is not aligned; the core needs aligned arrays.
 
-    Messages between processes and rows of packed records are full of them.
+    Buffers from other processes and fields of packed records are often not aligned.
     """
     return array if array.flags.aligned else array.copy()
 
 
 def frozen(array: NDArray[T]) -> NDArray[T]:
-    """Return `array` to be kept: read-only from now on, or a copy where it is not aligned."""
+    """Make `array` (or a copy, if it is not aligned) read-only and return it."""
     array = aligned(array)
     array.flags.writeable = False
     return array
 
 
 def is_dask(values: Any) -> bool:
-    """Return whether `values` is an array of Dask, which is not imported for that."""
+    """Return whether `values` is a Dask array, without importing Dask."""
     module = sys.modules.get("dask.array")
     return module is not None and isinstance(values, module.Array)
 
@@ -284,10 +285,9 @@ def is_dask(values: Any) -> bool:
 def as_capacities(
     values: Any, name: str, shape: tuple[int, ...], *, infinite: bool = False
 ) -> NDArray[Any]:
-    """Return `values`, a number or an array of this shape, as nonnegative int64 or float64.
+    """Return `values`, a number or an array of shape `shape`, as nonnegative int64 or float64.
 
-    Integers stay integers, to the last digit; they must be below 2⁶³. Infinity is allowed where
-    `infinite` says so.
+    Integers are kept exactly and must be below 2⁶³. Infinity is allowed if `infinite` is true.
     """
     array = as_array(values, name)
     if array.dtype.kind not in "buif":

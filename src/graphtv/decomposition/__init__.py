@@ -1,1 +1,1 @@
-"""Partitions of the edges into forests, the preconditioners they make, and condition numbers."""
+"""Partitions of the edges into forests, preconditioners built from them, condition numbers."""

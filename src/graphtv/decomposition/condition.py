@@ -1,18 +1,19 @@
-"""Condition numbers of preconditioned gradients: what the theorems say, in numbers.
+"""Condition numbers of preconditioned gradients.
 
 The finite condition number κ(T^-½ K S^-½) = σ_max / σ_min>0 governs the convergence of first-order
-methods (Möllenhoff et al., AISTATS 2018, Section 2). All preconditioners reduce to one picture, the
-Laplacian of a weighted graph ℋ:
+methods (Möllenhoff et al., AISTATS 2018, Section 2). For every preconditioner, the problem reduces
+to the Laplacian of a weighted graph ℋ:
 
 - ``"none"``: ℋ is the graph with weights ω², S = I;
 - ``"diagonal"`` (Pock and Chambolle, ICCV 2011): T_e = 2 ω_e^α and S_i = Σ_e∋i ω_e^(2-α), hence
   half the normalised Laplacian of the graph with weights ω^(2-α);
 - forests: Π = Σ_l ∇_lᵀ(∇_l∇_lᵀ)⁻¹∇_l, where Π_l subtracts from a vector its mean on each tree of
-  forest l. So Π is what remains of an unweighted Laplacian when each tree becomes a star with a new
-  vertex at its centre, and the centres (which take the means) are eliminated. Weights play no part.
+  forest l. Replace each tree by a star with a new vertex at its centre: Π is the Schur complement
+  of the unweighted Laplacian of these stars after eliminating the centres (whose values are the
+  means). It does not depend on the weights.
 
-The kernel is known, spanned by the indicators of the connected components, and never guessed from
-small numbers.
+The kernel is known: it is spanned by the indicators of the connected components. It is never
+estimated from small singular values.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from graphtv.decomposition.partition import METHODS, ForestPartition, decompose
 from graphtv.graph.graph import Graph, as_graph
 
 DENSE_LIMIT = 400
-"""Up to this many vertices, "auto" takes the singular values of a dense matrix."""
+"""Up to this many vertices, "auto" computes the singular values of a dense matrix."""
 
 BAND_LIMIT = 7000
-"""Up to this bandwidth (after Cuthill-McKee) a Laplacian is factorised, beyond, iterated on."""
+"""Up to this bandwidth (after Cuthill-McKee) Laplacians are factorised, above it iterated."""
 
 
 LEAST_WEIGHT = 1e-150
-"""Least entry of the operator, relative to the largest, whose square is not lost to underflow."""
+"""Smallest entry of the operator, relative to the largest, whose square does not underflow."""
 
 
 def condition_number(
@@ -50,7 +51,7 @@ def condition_number(
     alpha: float = 1.0,
     method: str = "auto",
 ) -> float:
-    """Return κ(T^-½ K S^-½), the largest over the smallest nonzero singular value.
+    """Return κ(T^-½ K S^-½), the ratio of the largest and the smallest nonzero singular value.
 
     Parameters
     ----------
@@ -62,15 +63,15 @@ def condition_number(
     alpha : float
         The exponent α in [0, 2] of the diagonal preconditioner.
     method : {"auto", "dense", "iterative"}
-        ``"dense"`` takes all singular values, for small graphs. ``"iterative"`` runs Lanczos on the
-        operator and on its pseudoinverse; what it returns is never above κ, and in practice agrees
-        to six digits or more. ``"auto"`` chooses by size, and computes nothing where a theorem
-        gives the answer: √(L/l̂) for nested forests, √d for the chains of a grid.
+        ``"dense"`` computes all singular values and is meant for small graphs. ``"iterative"`` runs
+        Lanczos on the operator and on its pseudoinverse. Its result is a lower bound of κ that in
+        practice agrees with κ to six digits or more. ``"auto"`` chooses by size, and uses the
+        theorems where they apply: √(L/l̂) for nested forests, √d for the chains of a grid.
 
     Returns
     -------
     float
-        At least 1. It does not depend on the weights if the preconditioner is made of forests.
+        The condition number, at least 1. For forests it does not depend on the weights.
 
     References
     ----------
@@ -112,18 +113,18 @@ def condition_number(
         return _dense(operator)
     try:
         return _iterative(operator)
-    except RuntimeError as error:  # a singular factor, or Lanczos on one that nearly is
+    except RuntimeError as error:  # a singular factor, or Lanczos failed on a nearly singular one
         raise ValueError(
             "graph must have weights of a narrower range for method 'iterative', got"
-            f" {graph.weights.min()} and {graph.weights.max()}; 'dense' bears wider ones"
+            f" {graph.weights.min()} and {graph.weights.max()}; 'dense' supports a wider range"
         ) from error
 
 
 class _Operator(NamedTuple):
-    """The map x ↦ gradient @ extend(x / scale), whose singular values are sought.
+    """The map x ↦ gradient @ extend(x / scale) whose singular values are computed.
 
-    The columns of `gradient` beyond the length of `scale` are centres of stars: `extend` gives them
-    the mean of their neighbours, the value of least energy.
+    The columns of `gradient` beyond the length of `scale` are centres of stars. `extend` sets them
+    to the mean of their neighbours, which minimises the energy.
     """
 
     gradient: scipy.sparse.csr_array
@@ -154,7 +155,7 @@ def _of_stars(edges: Indices, labels: Indices) -> _Operator:
     """Return the gradient of the stars that replace the trees of each forest."""
     vertices, ends = np.unique(edges, return_inverse=True)
     n = len(vertices)
-    # A vertex occurs once in each forest that touches it: the pairs (forest, vertex).
+    # Pairs (forest, vertex): each vertex occurs once in every forest that has an edge at it.
     pairs, pair_ends = np.unique(
         labels[:, np.newaxis].astype(np.int64) * n + ends.reshape(-1, 2), return_inverse=True
     )
@@ -167,7 +168,7 @@ def _of_stars(edges: Indices, labels: Indices) -> _Operator:
 def _gradient(tails: Any, heads: Any, weights: Floats, n: int) -> scipy.sparse.csr_array:
     m = len(weights)
     entries = np.stack([weights, -weights], axis=1).ravel()
-    # scipy's graph routines took 32 bits alone for long.
+    # Older versions of scipy's graph routines accept 32-bit indices only.
     index = np.int32 if 2 * m <= np.iinfo(np.int32).max else np.int64
     columns = np.stack([tails, heads], axis=1).ravel().astype(index)
     begins = np.arange(0, 2 * m + 1, 2, dtype=index)
@@ -181,7 +182,7 @@ def _components(tails: Any, heads: Any, n: int) -> tuple[int, Any]:
 
 
 def _averages(operator: _Operator) -> scipy.sparse.csr_array:
-    """Return the matrix from vertices to centres; each centre takes the mean of its star."""
+    """Return the matrix that maps the vertices to the centres, the means of their stars."""
     n = len(operator.scale)
     incidence = abs(operator.gradient[:, n:]).T @ abs(operator.gradient[:, :n])
     sizes = np.asarray(incidence.sum(axis=1)).ravel()
@@ -203,7 +204,7 @@ def _dense(operator: _Operator) -> float:
 
 
 def _iterative(operator: _Operator) -> float:
-    """Run Lanczos on AᵀA and on its pseudoinverse; the quotient ‖Ax‖ is taken afresh at the end."""
+    """Run Lanczos on AᵀA and on its pseudoinverse, then recompute the quotient ‖Ax‖ / ‖x‖."""
     gradient, scale = operator
     n = len(scale)
     averages = _averages(operator)
@@ -224,7 +225,7 @@ def _iterative(operator: _Operator) -> float:
 
     def normal(x: Floats) -> Floats:
         y = gradient.T @ apply(x)
-        # The centres carry no force, their values being means: only the vertices' rows remain.
+        # The rows of the centres are zero, because their values are means. Only vertices remain.
         return project(y[:n] / scale)
 
     def pseudoinverse(x: Floats) -> Floats:
@@ -234,9 +235,9 @@ def _iterative(operator: _Operator) -> float:
     largest = math.sqrt(_largest_eigenvalue(normal, start))
     inverse = LinearOperator((n, n), matvec=pseudoinverse, dtype=np.float64)
     _, vectors = eigsh(inverse, k=1, which="LA", v0=start, tol=1e-8)
-    # A factorisation rounds edges that are 10⁻¹² of their neighbours, a quotient does not. But ‖Ax‖
-    # sees every trace of large singular values in x, and rounding leaves some in what Lanczos adds
-    # up, as chance will have it. One more step of inverse iteration damps them by σ_min² / σ².
+    # A factorisation loses edges that are 10⁻¹² of their neighbours to rounding, but the quotient
+    # does not. However, ‖Ax‖ amplifies components of x along large singular values, and rounding in
+    # Lanczos leaves such components. One step of inverse iteration damps them by σ_min² / σ².
     x = pseudoinverse(vectors[:, 0])
     x = project(x / np.abs(x).max())
     smallest = float(np.linalg.norm(apply(x)) / np.linalg.norm(x))
@@ -244,15 +245,16 @@ def _iterative(operator: _Operator) -> float:
 
 
 def _weakest_cut(operator: _Operator) -> float:
-    """Return ‖Ax‖ / ‖x‖ of an x that is constant on both sides of the weakest link.
+    """Return ‖Ax‖ / ‖x‖ for an x that is constant on each side of the weakest bridge.
 
-    The quotient bounds σ_min from above. Where one edge is many orders of magnitude weaker than all
-    others but holds two parts together, it is σ_min, and finer methods lose that edge to rounding.
+    The quotient is an upper bound of σ_min. If one edge is many orders of magnitude weaker than all
+    others and connects two parts, the quotient equals σ_min, while other methods lose that edge to
+    rounding.
     """
     gradient, scale = operator
     n = len(scale)
     if gradient.shape[1] > n:
-        return math.inf  # stars have unit weights
+        return math.inf  # the edges of stars have unit weights
     n_components, components = _kernel(operator)
     forest = _heaviest_forest(gradient)
     ends = gradient.indices.reshape(-1, 2)[forest[:-1]]
@@ -266,9 +268,10 @@ def _weakest_cut(operator: _Operator) -> float:
 def _largest_eigenvalue(matvec: Callable[[Floats], Floats], start: Floats) -> float:
     """Run plain Lanczos until a quarter more steps change the largest Ritz value by 10⁻⁷ or less.
 
-    The top of these spectra is often a dense cluster (a path's, for one), whose eigenvectors are
-    out of reach but whose edge is not: the error falls like 1/steps² whatever the gap. Without
-    reorthogonalisation eigenvalues appear in copies, which does not matter for the largest.
+    The largest eigenvalues are often clustered, for example for a path. Lanczos cannot resolve the
+    eigenvectors of such a cluster, but it finds the largest eigenvalue: the error decreases like
+    1/steps² for any spectral gap. Without reorthogonalisation, copies of eigenvalues appear. They
+    do not change the largest one.
     """
     previous, v = np.zeros_like(start), start / np.linalg.norm(start)
     diagonal: list[float] = []
@@ -303,7 +306,7 @@ def _largest_eigenvalue(matvec: Callable[[Floats], Floats], start: Floats) -> fl
 def _laplacian_solver(
     gradient: scipy.sparse.csr_array, n_components: int, components: Any
 ) -> Callable[[Floats], Floats]:
-    """Return b ↦ x with GᵀG x = b, for b of sum zero on every component."""
+    """Return the map b ↦ x with GᵀG x = b, for b with sum zero on every component."""
     laplacian = scipy.sparse.csr_array(gradient.T @ gradient)
     order = _order(gradient)
     place = np.empty(len(order), dtype=np.int64)
@@ -315,7 +318,7 @@ def _laplacian_solver(
 
 
 def _order(gradient: scipy.sparse.csr_array) -> Indices:
-    """Return the vertices in the reverse order of Cuthill and McKee."""
+    """Return the vertices in reverse Cuthill-McKee order."""
     ends = np.ascontiguousarray(gradient.indices.reshape(-1, 2), dtype=np.int32)
     return _core.reverse_cuthill_mckee(gradient.shape[1], ends)
 
@@ -324,7 +327,7 @@ def _factorised(
     laplacian: scipy.sparse.csr_array, components: Any, ordering: str
 ) -> Callable[[Floats], Floats]:
     """Factorise a Laplacian, grounded at one vertex of every component."""
-    # More weight on the diagonal of one vertex sets that vertex to zero, and changes nothing else.
+    # Additional weight on the diagonal of one vertex sets its value to zero and nothing else.
     roots = np.unique(components, return_index=True)[1]
     ground = np.zeros(laplacian.shape[0])
     ground[roots] = laplacian.diagonal()[roots]
@@ -345,9 +348,9 @@ def _conjugate_gradients(
 ) -> Callable[[Floats], Floats]:
     """Precondition by the diagonal plus the maximum-weight spanning forest, scaled.
 
-    The diagonal is right for even weights on well-connected graphs, the forest for weights of many
-    orders of magnitude; their sum is about as good as the better one. The forest alone would be too
-    large by the stretch of the edges outside it, so a Rayleigh quotient brings it to scale.
+    The diagonal works for similar weights on well-connected graphs, the forest for weights over
+    many orders of magnitude. Their sum is about as good as the better of the two. The forest alone
+    would be too large by the stretch of the other edges, so a Rayleigh quotient scales it.
     """
     n = laplacian.shape[0]
     inverse_diagonal = 1 / laplacian.diagonal()
@@ -367,7 +370,7 @@ def _conjugate_gradients(
 
     def solve(b: Floats) -> Floats:
         x = np.zeros(n)
-        # Whatever rounding left in the kernel could never be reached.
+        # Remove the component in the kernel that rounding leaves: no x can produce it.
         r = project(b)
         z = precondition(r)
         direction = z
@@ -388,11 +391,11 @@ def _conjugate_gradients(
 
 
 def _heaviest_forest(gradient: scipy.sparse.csr_array) -> Any:
-    """Return the edges of a spanning forest of the largest weights, the heaviest first."""
+    """Return the edges of a maximum-weight spanning forest, heaviest first."""
     n = gradient.shape[1]
     ends = gradient.indices.reshape(-1, 2)
     heaviest_first = np.argsort(-np.abs(gradient.data[::2]), kind="stable")
-    # scipy minimises and takes 0 for no edge: hence ranks, from 1 for the heaviest.
+    # scipy minimises and treats 0 as no edge, so the weights are ranks: 1 for the heaviest.
     ranks = np.empty(len(ends))
     ranks[heaviest_first] = np.arange(1.0, len(ends) + 1)
     links = scipy.sparse.csr_array((ranks, (ends[:, 0], ends[:, 1])), shape=(n, n))
@@ -401,11 +404,11 @@ def _heaviest_forest(gradient: scipy.sparse.csr_array) -> Any:
 
 
 def _forest_solver(gradient: scipy.sparse.csr_array, components: Any) -> Callable[[Floats], Floats]:
-    """Return the solver of a spanning forest of the largest weights, in linear time."""
+    """Return a linear-time solver for a maximum-weight spanning forest."""
     n = gradient.shape[1]
     forest = gradient[_heaviest_forest(gradient)]
     laplacian = scipy.sparse.csr_array(forest.T @ forest)
-    # Reversed breadth-first, every leaf comes before its parent: elimination fills nothing in.
+    # In reverse breadth-first order every vertex precedes its parent, so there is no fill-in.
     order = _order(forest)
     solve_ordered = _factorised(laplacian[order][:, order], components[order], "NATURAL")
 

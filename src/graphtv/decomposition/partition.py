@@ -1,7 +1,7 @@
-"""Partitions of a graph's edges into forests: what the preconditioner is made of.
+"""Partitions of the edges of a graph into forests, which define the preconditioner.
 
-Each method trades the number of forests, the condition number κ that Theorem 3 of the paper gives
-(or does not), and the price of the exact TV solver on its forests:
+The methods differ in the number of forests, in the condition number κ (given by Theorem 3 of the
+paper, where it applies), and in the cost of the exact TV solver on the forests:
 
 =========  =====================================  ======================  =======================
 method     forests                                κ                       solver
@@ -35,7 +35,7 @@ SPANNING = ("maximum_weight", "breadth_first", "depth_first", "random")
 ORDERS = ("weight", "paper")
 
 HUB_FACTOR = 4
-"""Linear forests are avoided if a hub needs this many times more of them than the degeneracy."""
+"""`auto` avoids linear forests if a hub needs this many times more than the degeneracy."""
 
 ROWS_SHOWN = 6
 
@@ -44,8 +44,8 @@ ROWS_SHOWN = 6
 class ForestPartition:
     """A partition of the edges of a graph into L forests.
 
-    Made by `decompose`, or by `from_labels` for a partition of one's own. Whether the forests are
-    linear and nested is computed from the labels, whatever the method promises.
+    Created by `decompose`, or by `from_labels` for a custom partition. `is_linear` and `is_nested`
+    are computed from the labels and do not rely on the method.
 
     Attributes
     ----------
@@ -54,25 +54,24 @@ class ForestPartition:
     labels : ndarray of int32, shape (n_edges,)
         Forest of each edge, 0, …, n_forests - 1, read-only.
     n_forests : int
-        L. It is 0 if and only if the graph has no edges: then K has no rows, and there is nothing
-        to precondition.
+        The number L of forests. It is 0 if and only if the graph has no edges.
     method : str
-        The method that made the partition, ``"custom"`` if a user did.
+        The method that created the partition, ``"custom"`` for `from_labels`.
     is_linear : bool
         Whether all trees are paths.
     is_nested : bool
         Whether ran Π_1 ⊇ ran Π_2 ⊇ …: each forest connects the ends of every edge of the next.
     n_spanning : int
-        l̂: how many of the first forests span every component of the graph, ran Π_l = ran ∇ᵀ.
+        l̂, the number of leading forests that span every component of the graph, ran Π_l = ran ∇ᵀ.
     condition_number : float or None
         κ(T^-1/2 K) where a theorem gives it: sqrt(L / l̂) for nested forests, sqrt(d) for the chains
         of a whole grid with d axes.
     n_edges_per_forest, n_trees_per_forest, longest_path_per_forest : ndarray of int32
-        Edges, trees that have an edge, and vertices on the longest path, for each forest.
+        Per forest: number of edges, number of trees with an edge, vertices on the longest path.
     reason : str
-        Why the method was taken.
+        Why the method was chosen.
     setup_time : float
-        Seconds taken.
+        Seconds that the computation took.
     """
 
     graph: Graph
@@ -99,22 +98,22 @@ class ForestPartition:
 
     @classmethod
     def from_labels(cls, graph: Graph, labels: Any) -> Self:
-        """Make a partition of one's own.
+        """Make a partition from the forest of each edge.
 
         Parameters
         ----------
         graph : Graph
             The graph whose edges are partitioned.
         labels : array_like of int, shape (n_edges,)
-            Forest of each edge: the numbers 0, …, L - 1, each taken at least once. No forest may
-            have a cycle.
+            Forest of each edge: the numbers 0, …, L - 1, each at least once. No forest may contain
+            a cycle.
         """
         start = time.perf_counter()
         as_graph(graph)
         array = as_array(labels, "labels")
         if array.shape != (graph.n_edges,):
             raise ValueError(f"labels must have shape ({graph.n_edges},), got {array.shape}")
-        if array.size == 0:  # of floats, if given as []
+        if array.size == 0:  # the dtype of [] is float
             array = np.empty(0, dtype=np.int32)
         if array.dtype.kind not in "ui":
             raise ValueError(f"labels must hold integers, got dtype {array.dtype}")
@@ -142,7 +141,7 @@ class ForestPartition:
         known_condition_number: float | None,
         start: float,
     ) -> Self:
-        """Compute all that follows from the labels."""
+        """Return the partition with all attributes computed from the labels."""
         n_forests = int(labels.max()) + 1 if labels.size else 0
         facts = _core.profile_partition(graph.n_vertices, graph.edges, labels, n_forests)
         if facts.cyclic >= 0:
@@ -167,7 +166,7 @@ class ForestPartition:
 
     @classmethod
     def _of_axes(cls, graph: Graph, grid: GridStructure, reason: str, start: float) -> Self:
-        """Return the chains of a whole grid whose edges come axis after axis, without a look."""
+        """Return the chains of a complete grid with edges ordered by axis, without a check."""
         lengths = np.array(grid.shape, dtype=np.int32)
         n_chains = (graph.n_vertices // lengths).astype(np.int32)
         n_edges = (n_chains * (lengths - 1)).astype(np.int32)
@@ -189,7 +188,7 @@ class ForestPartition:
         )
 
     def draw(self, ax: Axes | None = None, positions: Any = None) -> Axes:
-        """Draw the graph with one colour per forest, see `graphtv.plot.draw_partition`."""
+        """Draw the graph with one colour per forest; see `graphtv.plot.draw_partition`."""
         from graphtv.plot import draw_partition
 
         return draw_partition(self, ax=ax, positions=positions)
@@ -240,25 +239,25 @@ def decompose(
     graph : Graph
         The graph to decompose.
     method : {'auto', 'chains', 'linear', 'nested', 'matroid'}
-        ``chains``: one linear forest per axis of a grid, recognised in any order of the vertices.
+        ``chains``: one linear forest per axis of a grid, whose vertices may be in any order.
         ``linear``: greedy linear forests.
-        ``nested``: greedy nested forests, successive spanning forests of what remains.
-        ``matroid``: the fewest nested forests (their number is the arboricity) with the most
-        spanning ones in front, hence the smallest κ that nested forests can have.
-        ``auto``: chains on a grid; nested on a forest and around hubs, which need many linear
-        forests; linear elsewhere.
+        ``nested``: greedy nested forests, each a spanning forest of the remaining edges.
+        ``matroid``: the smallest number of nested forests (the arboricity), with as many spanning
+        ones as possible in front. This gives the smallest κ of all nested forests.
+        ``auto``: ``chains`` on a grid; ``nested`` if the graph is a forest or has hubs, which need
+        many linear forests; ``linear`` otherwise.
     spanning : {'maximum_weight', 'breadth_first', 'depth_first', 'random'}
-        Which spanning forests ``nested`` takes.
+        Which spanning forests ``nested`` uses.
     order : {'weight', 'paper'}
-        How ``linear`` builds its forests: heaviest edge first, each into the first forest that
-        stays linear, or by the paper's procedure, one forest at a time.
+        How ``linear`` builds its forests. ``weight`` adds edges by decreasing weight, each to the
+        first forest that stays linear. ``paper`` follows the paper, one forest at a time.
     seed : int
         Seed of the random spanning forests.
 
     Returns
     -------
     ForestPartition
-        The forest of each edge, and what is known about the forests.
+        The forest of each edge and the properties of the forests.
 
     References
     ----------
@@ -295,7 +294,7 @@ def _decompose(
         if method == "chains" and grid is None:
             raise ValueError(
                 "method must not be 'chains' unless the graph is a grid;"
-                " 'linear' and 'nested' take any graph"
+                " 'linear' and 'nested' work for any graph"
             )
     if method == "auto":
         method, reason = _choose(graph, grid, watch)
@@ -321,7 +320,7 @@ def _decompose(
 
 
 def _choose(graph: Graph, grid: GridStructure | None, watch: _core.Watch | None) -> tuple[str, str]:
-    """Return the method that `auto` stands for, and why."""
+    """Return the method that `auto` chooses and the reason."""
     n, m = graph.n_vertices, graph.n_edges
     if m == 0:
         return "nested", "there are no edges"
@@ -333,7 +332,7 @@ def _choose(graph: Graph, grid: GridStructure | None, watch: _core.Watch | None)
     largest = _core.largest_degree(n, graph.edges)
     if largest > 2 * HUB_FACTOR * degeneracy:
         return "nested", (
-            f"a vertex has degree {largest}, linear forests would be {(largest + 1) // 2} or more"
+            f"a vertex has degree {largest} and needs at least {(largest + 1) // 2} linear forests"
         )
     return "linear", "no degree is excessive"
 

@@ -1,4 +1,4 @@
-"""Preconditioners of PDHG: the metric T in which the dual variable moves, and S for the primal one.
+"""Preconditioners of PDHG: the metrics T of the dual and S of the primal variable.
 
 =========  ======================================  ================================  =============
 name       T                                       S                                 paper's steps
@@ -8,7 +8,7 @@ diagonal   T_e = 2 ω_e^α                           S_i = Σ_e∋i ω_e^(2-α) 
 forests    T_l = K_lK_lᵀ on each of L forests      the identity                      s = t = √L
 =========  ======================================  ================================  =============
 
-The forests are those of a `ForestPartition`: chains, linear, nested, matroid, or one's own.
+The forests are those of a `ForestPartition`: chains, linear, nested, matroid or custom.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMES = ("none", "diagonal", *METHODS)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Preconditioner:
-    """A preconditioner for the problems of one graph.
+    """A preconditioner for problems on one graph.
 
     Attributes
     ----------
@@ -35,11 +35,11 @@ class Preconditioner:
     name : str
         ``none``, ``diagonal``, or the method of the partition.
     partition : ForestPartition or None
-        The forests, if it has any.
+        The forests, or None if the preconditioner uses no forests.
     alpha : float or None
         The exponent of the diagonal preconditioner.
     reason : str
-        Why it was taken.
+        Why it was chosen.
     """
 
     graph: Graph
@@ -49,17 +49,17 @@ class Preconditioner:
     reason: str
 
     def without_forests(self) -> Preconditioner:
-        """Return what is left when the memory of the partition is needed elsewhere."""
+        """Return a copy without the partition, so that its memory can be freed."""
         return replace(self, partition=None)
 
     @property
     def n_forests(self) -> int:
-        """L, or 0 if there are no forests."""
+        """The number L of forests, or 0 if there are none."""
         return 0 if self.partition is None else self.partition.n_forests
 
     @property
     def condition_number(self) -> float | None:
-        """κ(T^-1/2 K S^-1/2) where a theorem gives it; else see `graphtv.condition_number`."""
+        """κ(T^-1/2 K S^-1/2) if a theorem gives it, else None; see `graphtv.condition_number`."""
         return None if self.partition is None else self.partition.condition_number
 
     @property
@@ -94,13 +94,13 @@ def as_preconditioner(
     alpha: float = 1.0,
     watch: _core.Watch | None = None,
 ) -> Preconditioner:
-    """Return the preconditioner that a user asks for.
+    """Return the preconditioner for the argument `preconditioner` of `graphtv.solve`.
 
     Parameters
     ----------
     preconditioner : str, ForestPartition or Preconditioner
         One of ``none``, ``diagonal``, ``chains``, ``linear``, ``nested``, ``matroid``, ``auto``
-        (forests by `decompose`'s rules), or a partition of this very graph.
+        (forests chosen by `decompose`), or a partition of `graph`.
     graph : Graph
         The graph of the problem.
     alpha : float
@@ -141,7 +141,7 @@ def as_preconditioner(
 
 
 def _require_same_graph(theirs: Graph, ours: Graph) -> None:
-    """Raise unless both have the same edges in the same order; forests do not depend on weights."""
+    """Raise if the edges or their order differ; weights may differ, forests ignore them."""
     same = theirs is ours or (
         theirs.n_vertices == ours.n_vertices
         and theirs.edges.shape == ours.edges.shape

@@ -13,7 +13,10 @@ from graphtv.graph.graph import Graph
 
 
 def connected_components(graph: Graph, kept: Any = None) -> tuple[int, Indices]:
-    """Return the number of components and that of every vertex, over the edges `kept`, or all."""
+    """Return the number of components and the component of each vertex.
+
+    If `kept` is given, only the edges that it selects count.
+    """
     edges = graph.edges if kept is None else graph.edges[kept]
     links = sparse.coo_array(
         (np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])),

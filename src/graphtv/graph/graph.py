@@ -1,4 +1,4 @@
-"""Weighted undirected graphs: the first step of the data's way."""
+"""Weighted undirected graphs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphtv.graph.grid import GridStructure
 
 SYMMETRY_TOLERANCE = 8 * float(np.finfo(np.float64).eps)
-"""How far, relative to the larger, a_ij and a_ji may be apart in a symmetric matrix."""
+"""Largest difference of a_ij and a_ji, relative to the larger, in a symmetric matrix."""
 
 
 SYMMETRIZE = ("mean", "max", "min")
@@ -35,19 +35,19 @@ SYMMETRIZE = ("mean", "max", "min")
 class Graph:
     """An undirected graph 𝒢 = (𝒱, ℰ, ω) with positive edge weights.
 
-    It is simple after construction: self-loops are dropped, parallel edges (in either orientation)
-    are summed, and edges whose weight is zero are dropped. An edge stays where it first occurs,
-    with the orientation it has there, so a graph that is simple already has exactly the edges
-    given. Graphs are immutable.
+    The graph is simple after construction: self-loops and edges of weight zero are dropped, and the
+    weights of parallel edges (in either orientation) are summed. Edges keep the position and the
+    orientation of their first occurrence. If the input is simple, the graph has exactly the given
+    edges in the given order. Graphs are immutable.
 
     Parameters
     ----------
     n_vertices : int
         Number of vertices, below 2³¹. Vertices are 0, …, n_vertices - 1.
     edges : array_like of int, shape (m, 2)
-        The ends of each edge, fewer than 2³¹ rows.
+        The end vertices of each edge; fewer than 2³¹ rows.
     weights : float or array_like of float, shape (m,)
-        Finite nonnegative weights ω, one for all edges or one per edge.
+        Finite nonnegative weights ω: one number for all edges, or one per edge.
 
     Examples
     --------
@@ -74,7 +74,10 @@ class Graph:
     def _from_simple(
         cls, n_vertices: int, edges: Indices, weights: Floats, grid: GridStructure | None = None
     ) -> Self:
-        """Adopt arrays that are known to be a simple graph, without a check or a copy."""
+        """Return a graph that uses the given arrays without a check or a copy.
+
+        The caller guarantees that they describe a simple graph.
+        """
         graph = cls.__new__(cls)
         graph._assign(n_vertices, edges, weights, grid)
         return graph
@@ -83,9 +86,8 @@ class Graph:
         self, n_vertices: int, edges: Indices, weights: Floats, grid: GridStructure | None
     ) -> None:
         self._n_vertices, self._edges, self._weights = n_vertices, frozen(edges), frozen(weights)
-        # The lattice coordinates of the vertices, where the maker of the graph knows them: every
-        # edge joins lattice neighbours, but not all lattice neighbours need be joined. The edges
-        # come axis after axis.
+        # Lattice coordinates of the vertices, or None if unknown. Every edge joins lattice
+        # neighbours, but not all lattice neighbours need be joined. Edges are ordered by axis.
         self._grid = grid
 
     @property
@@ -100,7 +102,7 @@ class Graph:
 
     @property
     def edges(self) -> Indices:
-        """The ends of each edge, shape (n_edges, 2), read-only."""
+        """The end vertices of each edge, shape (n_edges, 2), read-only."""
         return self._edges
 
     @property
@@ -124,18 +126,18 @@ class Graph:
 
     @classmethod
     def from_sparse(cls, matrix: Any, symmetrize: str | None = None) -> Self:
-        """Make a graph of a square matrix of weights.
+        """Make a graph from a square matrix of weights.
 
         Parameters
         ----------
         matrix : sparse array, sparse matrix or array_like, shape (n, n)
-            The entry a_ij is the weight of the edge between i and j. The diagonal is ignored,
-            explicit zeros are no edges.
+            The entry a_ij is the weight of the edge between i and j. The diagonal and explicit
+            zeros are ignored.
         symmetrize : {'mean', 'max', 'min'}, optional
-            The weight of an edge where a_ij and a_ji differ: their mean, the larger, or the smaller
-            (which joins i and j only if both are positive). By default that is an error, unless
-            they differ by rounding alone (8 units of the last place, as in a scaled matrix); then
-            the entry above the diagonal is taken.
+            How to combine a_ij and a_ji if they differ: their mean, the larger or the smaller.
+            With 'min', i and j are joined only if both entries are positive. By default an
+            asymmetric matrix is an error, except for rounding errors of up to 8 units in the last
+            place; in this case the entry above the diagonal is used.
 
         Returns
         -------
@@ -144,7 +146,7 @@ class Graph:
 
         Examples
         --------
-        The neighbours of scikit-learn's ``kneighbors_graph`` need not be mutual:
+        The result of scikit-learn's ``kneighbors_graph`` need not be symmetric:
 
         >>> nearest = [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
         >>> Graph.from_sparse(nearest, symmetrize="max").edges.tolist()
@@ -181,7 +183,7 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, G: Any, weight: str | None = "weight") -> Self:
-        """Make a graph of an undirected NetworkX graph.
+        """Make a graph from an undirected NetworkX graph.
 
         Parameters
         ----------
@@ -207,13 +209,13 @@ class Graph:
 
     @classmethod
     def from_igraph(cls, G: Any, weight: str | None = "weight") -> Self:
-        """Make a graph of an undirected igraph graph.
+        """Make a graph from an undirected igraph graph.
 
         Parameters
         ----------
         G : igraph.Graph
-            Vertices and edges keep their numbers, as far as no edge is summed or dropped;
-            orientations need not survive, since igraph keeps none.
+            Vertices keep their numbers, and so do edges if none is summed or dropped. The
+            orientation of an edge may change, since igraph does not store it.
         weight : str or None
             Name of the edge attribute that holds the weight; an edge without it weighs 1, and so do
             all edges if `weight` is None.
@@ -260,7 +262,7 @@ class Graph:
         return f"Graph({self.n_vertices} vertices, {self.n_edges} edges)"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same edges in the same order, with the same weights."""
+        """Return whether both graphs have the same edges and weights in the same order."""
         if not isinstance(other, Graph):
             return NotImplemented
         return (
@@ -278,7 +280,7 @@ class Graph:
 
 
 def as_graph(value: Any) -> Graph:
-    """Return `value` if it is a graph; the argument is called ``graph`` everywhere."""
+    """Return `value` if it is a graph; errors call the argument ``graph``."""
     if not isinstance(value, Graph):
         raise ValueError(f"graph must be a graphtv.Graph, got {value!r}")
     return value
@@ -295,7 +297,7 @@ def _rows(matrix: sparse.csr_array) -> Indices:
 
 
 def _check_symmetric(matrix: sparse.csr_array) -> None:
-    """Raise unless `matrix`, canonical and of positive entries, is symmetric up to rounding."""
+    """Raise if `matrix` is not symmetric up to rounding; it is canonical with positive entries."""
     transpose = matrix.T.tocsr()
     if np.array_equal(matrix.indptr, transpose.indptr) and np.array_equal(
         matrix.indices, transpose.indices
@@ -310,14 +312,14 @@ def _check_symmetric(matrix: sparse.csr_array) -> None:
     raise ValueError(
         f"matrix must be symmetric, got {matrix[i, j]} at {describe((i, j))}"
         f" and {matrix[j, i]} at {describe((j, i))};"
-        " Graph.from_sparse(matrix, symmetrize='mean'), or 'max' or 'min', makes it so"
+        " pass symmetrize='mean', 'max' or 'min' to Graph.from_sparse to symmetrize it"
     )
 
 
 def _symmetric(matrix: sparse.csr_array, rule: str) -> sparse.csr_array:
     """Return the mean, the maximum or the minimum of a matrix and its transpose."""
     transpose = sparse.csr_array(matrix.T)
-    if rule == "mean":  # halves first: the sum of two large numbers may overflow
+    if rule == "mean":  # halve first, since the sum of two large numbers may overflow
         both = 0.5 * matrix + 0.5 * transpose
     else:
         both = matrix.maximum(transpose) if rule == "max" else matrix.minimum(transpose)
@@ -327,7 +329,7 @@ def _symmetric(matrix: sparse.csr_array, rule: str) -> sparse.csr_array:
 
 
 def _import(module: str) -> Any:
-    """Import an optional package of graphs."""
+    """Import an optional graph package."""
     try:
         return __import__(module)
     except ImportError as error:

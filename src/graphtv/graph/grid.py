@@ -26,7 +26,7 @@ from graphtv.graph.graph import Graph, as_graph
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GridStructure:
-    """Where the vertices of a graph sit in a grid.
+    """Positions of the vertices of a graph in a grid.
 
     Attributes
     ----------
@@ -50,19 +50,19 @@ class GridStructure:
 
 
 def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
-    """Return the grid of the given shape, every vertex joined to the next along each axis.
+    """Return the grid graph of the given shape: neighbours along each axis are joined.
 
-    Vertices are numbered in row-major order, so that ``signal = image.ravel()``. Edges come axis by
-    axis, axis 0 first, each as (lower, higher) vertex in row-major order of the lower one.
+    Vertices are numbered in row-major order, so that ``signal = image.ravel()``. Edges are ordered
+    by axis, axis 0 first, then by their lower vertex. Each edge is (lower, higher) vertex.
 
     Parameters
     ----------
     shape : int or sequence of int
         Lengths of the axes, each at least 1.
     weights : float or sequence
-        One number for all edges, or for each axis one number or one array. The array of axis a
-        has the grid's shape except for one entry less along axis a: its entry at x is the weight
-        of the edge from x to x + e_a. Edges of weight zero are dropped.
+        One number for all edges, or a sequence with one number or array per axis. The array of
+        axis a has the shape of the grid with one entry less along axis a. Its entry at x is the
+        weight of the edge from x to x + e_a. Edges of weight zero are dropped.
 
     Examples
     --------
@@ -98,25 +98,26 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
 
 
 def recognize_grid(graph: Graph) -> GridStructure | None:
-    """Find out whether a graph is a grid, whatever the order of its vertices, in linear time.
+    """Recognise a grid graph with vertices in any order, in linear time.
 
     Parameters
     ----------
     graph : Graph
-        Weights do not matter.
+        The graph; weights are ignored.
 
     Returns
     -------
     GridStructure or None
-        Every axis has at least two vertices, so that paths have one axis and hypercubes log₂ n; a
-        single vertex has shape (1,). None if the graph is not the whole of such a grid: an edge too
-        many or too few, a torus, no vertex at all.
+        The grid, or None if the graph is not a complete grid: for example if an edge is missing or
+        added, for a torus, and for the empty graph. Every axis has at least two vertices, so a path
+        has one axis and a hypercube log₂ n. A single vertex has shape (1,).
 
     Notes
     -----
-    Any reflection or permutation of the axes would do. The origin is the lowest-numbered corner,
-    and the axes are ordered by the numbers of its neighbours, highest first. The vertices of
-    ``grid_graph(shape)`` thus keep their row-major coordinates, without the axes of length 1.
+    Coordinates are unique up to reflections and permutations of the axes. The origin is the
+    lowest-numbered corner, and the axes are ordered by the numbers of its neighbours, highest
+    first. Thus the vertices of ``grid_graph(shape)`` keep their row-major coordinates, without the
+    axes of length 1.
     """
     known = as_graph(graph)._grid
     if known is not None and graph.n_edges == n_grid_edges(known.shape):
@@ -132,9 +133,10 @@ def recognize_grid(graph: Graph) -> GridStructure | None:
 
 
 def row_major_shape(graph: Graph) -> tuple[int, ...]:
-    """Return the grid, without axes of length 1, that the vertices are numbered like; () if none.
+    """Return the shape of the grid whose row-major order the vertices follow; () if none.
 
-    All edges join neighbours of it. Some may be missing, but not so many that it is by chance.
+    Axes of length 1 are left out. All edges of the graph join neighbours of this grid. Some edges
+    of the grid may be missing, but not so many that the match could be a coincidence.
     """
     if graph._grid is not None:
         return tuple(length for length in graph._grid.shape if length > 1)
@@ -142,7 +144,7 @@ def row_major_shape(graph: Graph) -> tuple[int, ...]:
 
 
 def _row_major(lengths: tuple[int, ...]) -> GridStructure:
-    """Return where the vertices of a grid sit if they are numbered in row-major order."""
+    """Return the positions of the vertices if they are numbered in row-major order."""
     d = len(lengths)
     coordinates = np.empty((math.prod(lengths), d), dtype=np.int32)
     for axis, length in enumerate(lengths):
@@ -152,7 +154,7 @@ def _row_major(lengths: tuple[int, ...]) -> GridStructure:
 
 
 def _seen_from(axis: int, lengths: tuple[int, ...]) -> tuple[int, int, int]:
-    """Return the shape (axes before, this axis, axes after); the last one is the stride."""
+    """Return the shape (axes before, this axis, axes after); the last entry is the stride."""
     return math.prod(lengths[:axis]), lengths[axis], math.prod(lengths[axis + 1 :])
 
 
@@ -163,7 +165,7 @@ def n_grid_edges(shape: tuple[int, ...]) -> int:
 
 
 def _weights_per_axis(weights: Any, shape: tuple[int, ...]) -> list[Floats]:
-    """Return the weights of each axis, checked: a number or an array."""
+    """Return the validated weights of each axis, a number or an array."""
     if not isinstance(weights, Sequence):
         weights = as_array(weights, "weights")
         if weights.ndim == 0:
@@ -177,7 +179,7 @@ def _weights_per_axis(weights: Any, shape: tuple[int, ...]) -> list[Floats]:
 
 
 def weights_of_axes(given: Sequence[Any], name: str, shape: tuple[int, ...]) -> list[Floats]:
-    """Return one number or array of edge weights per axis, checked; errors call them `name`."""
+    """Return validated edge weights, a number or array per axis; errors call them `name`."""
     checked = []
     for axis, entry in enumerate(given):
         values = as_floats(entry, f"{name}[{axis}]")
@@ -187,7 +189,7 @@ def weights_of_axes(given: Sequence[Any], name: str, shape: tuple[int, ...]) -> 
 
 
 def _squeeze(grid: GridStructure) -> GridStructure:
-    """Leave out the axes of length 1, but keep one."""
+    """Remove the axes of length 1, but keep at least one axis."""
     axes = [axis for axis, length in enumerate(grid.shape) if length > 1] or [0]
     if len(axes) == len(grid.shape):
         return grid

@@ -1,4 +1,4 @@
-"""Graphs of nearest neighbours of points."""
+"""Nearest-neighbour graphs of points."""
 
 from __future__ import annotations
 
@@ -16,45 +16,44 @@ from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
 from graphtv.graph.graph import Graph
 
 SHARE = 1 << 13
-"""Points that a thread looks up at a time."""
+"""Number of points per share of the parallel search."""
 
 PAIR_BYTES = 32
-"""Of a point and a neighbour: distance and index, twice when the point itself is taken out."""
+"""Bytes per pair of a point and a neighbour: two copies of distance and index."""
 
 TINY = float(np.finfo(np.float64).tiny)
 
 
 def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None) -> Graph:
-    """Join each point to its nearest neighbours.
+    """Return the k-nearest-neighbour graph of points.
 
-    Two points are joined if either is among the `n_neighbors` nearest of the other. Their edge has
-    the weight exp(-d² / h²), where d is their Euclidean distance and h the bandwidth.
+    Two points are joined if one is among the `n_neighbors` nearest neighbours of the other. The
+    weight of the edge is exp(-d² / h²), where d is the Euclidean distance and h the bandwidth.
 
     Parameters
     ----------
     points : array_like, shape (n, dimension)
-        Finite coordinates. Points may coincide: a point is never its own neighbour, but may be the
-        neighbour of its double, at distance 0.
+        Finite coordinates. Points may coincide. A point is never its own neighbour, but it can be
+        a neighbour of another point at distance 0.
     n_neighbors : int
         Number of neighbours of a point, below n.
     bandwidth : float, optional
-        One length h for all edges; ``math.inf`` gives unit weights. By default h follows the
+        The length h for all edges; ``math.inf`` gives unit weights. By default h adapts to the
         density of the points: h = max(σ_i, σ_j), where σ_i is the distance of point i to the
         farthest of its neighbours.
 
     Returns
     -------
     Graph
-        Its edges are (i, j) with i < j in lexicographic order. Every edge of the neighbourhood
-        graph is there: a weight that would be zero in floating point is raised to the smallest
-        normal number, so that a small bandwidth does not disconnect the graph.
+        Its edges are (i, j) with i < j in lexicographic order. Weights that would underflow are
+        raised to the smallest normal number, so that a small bandwidth does not remove edges.
 
     Notes
     -----
-    One length cannot serve a dense and a sparse region at once: with the median distance, weights
+    A single length does not fit both dense and sparse regions: with the median distance, weights
     in the tails of a normal distribution fall below 1e-25. The default is a local scale, as in
-    self-tuning spectral clustering [1]_. The larger of the two scales, and not their geometric
-    mean √(σ_i σ_j), keeps every weight between exp(-1) and 1.
+    self-tuning spectral clustering [1]_. It uses the larger of the two scales instead of their
+    geometric mean √(σ_i σ_j), so that every weight is between exp(-1) and 1.
 
     References
     ----------
@@ -74,7 +73,7 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
     length = _as_bandwidth(bandwidth)
     check_memory(PAIR_BYTES * n * k, "knn_graph")
 
-    # In units of a power of two near the largest coordinate, squared distances cannot overflow.
+    # Scaled by a power of two near the largest coordinate, squared distances cannot overflow.
     _, exponent = np.frexp(np.abs(positions).max(initial=0))
     distances, neighbours = _nearest(np.ldexp(positions, -exponent), k)
     # d(i, j) and d(j, i) are the same float, so it does not matter which of the two is kept.
@@ -102,7 +101,7 @@ def _as_bandwidth(bandwidth: Any) -> float | None:
 
 
 def _nearest(points: Floats, k: int) -> tuple[Floats, np.ndarray[Any, np.dtype[np.int64]]]:
-    """Return distances and indices of the k nearest others of each point, nearest first."""
+    """Return distances and indices of the k nearest neighbours of each point, nearest first."""
     from scipy.spatial import cKDTree
 
     tree = cKDTree(points)

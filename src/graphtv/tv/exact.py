@@ -4,8 +4,8 @@ On a graph without cycles the problem
 
     min_u  ½ ‖u - f‖² + Σ_e h(ω_e (u_i - u_j)),    h = |·| or its Huber relaxation,
 
-is solved outright, in time proportional to n log n at worst. Every preconditioner made of forests
-calls these solvers once per forest and iteration.
+is solved directly in O(n log n) time. Every preconditioner made of forests calls these solvers once
+per forest and iteration.
 """
 
 from __future__ import annotations
@@ -33,42 +33,42 @@ from graphtv.graph.graph import Graph, as_graph
 __all__ = ["tv_chain", "tv_forest"]
 
 MOST_BITS = 960
-"""Exponents of α²δ, up or down."""
+"""Largest magnitude of the binary exponent of α²δ."""
 
 LARGEST = 2.0**990
-"""Weight, or number of a signal, of which 2³¹ have a finite sum."""
+"""Largest weight or entry of a scaled signal; a sum of 2³¹ of them is finite."""
 
 FARTHEST_BITS = 450
-"""Exponents by which αf may differ from 1: its squares must stay numbers."""
+"""Largest magnitude of the binary exponent of αf, so that its squares stay finite."""
 
 
 def tv_chain(
     signal: Any, weights: Any, *, huber: float = 0.0, n_threads: int | None = None
 ) -> Floats:
-    """Minimise total variation on a chain, exactly.
+    """Solve total variation denoising on a chain exactly.
 
     Parameters
     ----------
     signal : array_like, shape (..., n)
-        The signal f; every row along the last axis is a chain of its own. It must be finite;
-        `fused_lasso` and `denoise_tv` take missing data.
+        The signal f. Every row along the last axis is a separate chain. It must be finite; use
+        `fused_lasso` or `denoise_tv` for missing data.
     weights : array_like
-        Weights of the edges between neighbours, not negative: a number, an array of shape
-        (n - 1,) for all chains, or of shape (..., n - 1) with a row per chain.
+        Nonnegative weights of the edges between neighbours: a number, an array of shape
+        (n - 1,) for all chains, or an array of shape (..., n - 1) with a row per chain.
     huber : float, optional
         Width δ of the quadratic zone of the Huber penalty; 0 is total variation.
     n_threads : int, optional
-        Threads that share the chains; all processors by default. The result does not depend on it.
+        Number of threads, by default all processors. The result does not depend on it.
 
     Returns
     -------
     ndarray
-        The minimiser, of the shape of `signal`.
+        The minimiser, with the shape of `signal`.
 
     Notes
     -----
-    Linear time on every input, by a taut string [1]_ that looks ahead by scanning [2]_ where the
-    signal is noisy.
+    The taut-string algorithm [1]_ takes linear time on every input. Where the signal is noisy, it
+    is combined with a direct scan [2]_.
 
     References
     ----------
@@ -132,34 +132,34 @@ def tv_forest(
     huber: float = 0.0,
     n_threads: int | None = None,
 ) -> Floats | tuple[Floats, Floats]:
-    """Minimise total variation on a graph without cycles, exactly.
+    """Solve total variation denoising on a graph without cycles exactly.
 
     Parameters
     ----------
     graph : Graph
         A forest; a graph with a cycle is an error.
     signal : array_like, shape (n,) or (n, C)
-        The signal f; columns are independent. It must be finite; `fused_lasso` takes missing
+        The signal f; columns are independent. It must be finite; use `fused_lasso` for missing
         data.
     return_dual : bool, optional
         Also return the dual variable.
     huber : float, optional
         Width δ of the quadratic zone of the Huber penalty; 0 is total variation.
     n_threads : int, optional
-        Threads that share the trees; all processors by default. The result does not depend on it.
+        Number of threads, by default all processors. The result does not depend on it.
 
     Returns
     -------
-    u : ndarray, of the shape of `signal`
+    u : ndarray, shape (n,) or (n, C)
         The minimiser.
     p : ndarray, shape (m,) or (m, C)
-        Only with `return_dual`: the dual variable, |p| ≤ 1 and Kᵀp = f - u, the certificate that u
-        is optimal.
+        The dual variable, only if `return_dual` is true. It satisfies |p| ≤ 1 and Kᵀp = f - u,
+        which proves that u is optimal.
 
     Notes
     -----
-    Messages pass from the leaves to the root and values back [1]_. Huber's penalty is solved by
-    Newton's method for piecewise quadratic functions [2]_, started from the solution without it.
+    Message passing from the leaves to the root and back [1]_. With the Huber penalty, Newton's
+    method for piecewise quadratic functions [2]_ starts from the solution for total variation.
 
     References
     ----------
@@ -198,7 +198,7 @@ def solve_forest(
     *,
     wants_dual: bool,
 ) -> tuple[Floats, Floats]:
-    """Return u and p, if wanted, for each of the signals, the rows, with weights of the edges.
+    """Return u and p for each row of `signals`; p is empty unless `wants_dual`.
 
     Raises ValueError if the graph has a cycle.
     """
@@ -218,13 +218,13 @@ def solve_forest(
 
 
 def _as_complete(signal: Any) -> Floats:
-    """Return a finite signal; these solvers have no weights for missing data."""
+    """Return the signal if no data is missing; these solvers do not support missing data."""
     f, known = as_observations(signal, "signal")
     if known is not None:
         where = first_index(~known)
         raise ValueError(
             f"signal must have no missing data, got NaN or a masked entry at {describe(where)};"
-            " fused_lasso and denoise_tv take such signals"
+            " use fused_lasso or denoise_tv for such signals"
         )
     return f
 
@@ -244,7 +244,7 @@ def _chain_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
 
 
 def _huber_chains(rows: Floats, weights: Floats, delta: float, out: Floats, threads: int) -> None:
-    """Solve each row by the forest solver: all chains together are one forest."""
+    """Solve all rows with one call of the forest solver, since the chains form a forest."""
     n_rows, n = rows.shape
     vertices = np.arange(rows.size, dtype=np.int32).reshape(n_rows, n)
     edges = np.stack([vertices[:, :-1].ravel(), vertices[:, 1:].ravel()], axis=1)
@@ -256,9 +256,9 @@ def _huber_chains(rows: Floats, weights: Floats, delta: float, out: Floats, thre
 def _scale(signal: Floats, delta: float) -> float:
     """Return a power of two that keeps the solver's intermediate results finite.
 
-    The minimiser for (αf, αω, α²δ) is αu. Total variation needs this only where sums could
-    overflow; Huber's Newton steps square the signal, so it is brought near 1, or as near as keeps
-    α²δ a number.
+    The minimiser for (αf, αω, α²δ) is αu. Total variation needs this only if sums could overflow.
+    The Newton steps for the Huber penalty square the signal, so the signal is scaled to about 1,
+    or as close to 1 as possible without overflow or underflow of α²δ.
     """
     largest = float(np.max(np.abs(signal), initial=0.0))
     if delta == 0.0:
@@ -269,7 +269,7 @@ def _scale(signal: Floats, delta: float) -> float:
 
 
 def _scaled(values: Floats, scale: float) -> Floats:
-    """Return αf or αω; weights beyond every flow need not be exact, only finite."""
+    """Return αf or αω, clipped to finite values; weights above every flow need not be exact."""
     if scale == 1.0:
         return values
     with np.errstate(over="ignore", under="ignore"):
