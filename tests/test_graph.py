@@ -238,7 +238,9 @@ def test_from_sparse_symmetrizes(matrix, rule, is_sparse):
 
 def test_from_sparse_names_symmetrize():
     huge = np.array([[0, 1.5e308], [1.7e308, 0]])
-    with pytest.raises(ValueError, match=r"must be symmetric, .*symmetrize='mean'\), or 'max'"):
+    with pytest.raises(
+        ValueError, match=r"must be symmetric, .*; pass symmetrize='mean', 'max' or"
+    ):
         Graph.from_sparse(huge)
     assert Graph.from_sparse(huge, "mean").weights == pytest.approx(1.6e308)
     with pytest.raises(ValueError, match="symmetrize must be one of 'mean', 'max', 'min', got 'x'"):

@@ -49,10 +49,10 @@ RACERS = {
 """The adapters of the race of the peers, and the names under which they race."""
 
 OURS = "graphtv"
-PATIENCE = 5.0
-"""A run may take so many times its budget before it is ended from outside."""
-LEAST_PATIENCE = 60.0
-"""Seconds that every worker has, whose imports may be slow."""
+LIMIT_FACTOR = 5.0
+"""A run is killed after this multiple of its time budget."""
+LEAST_LIMIT = 60.0
+"""Minimum time limit of a worker in seconds, because imports may be slow."""
 START = "import sys; sys.path.append({!r}); from peers.worker import main; main({!r})"
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -105,7 +105,7 @@ class Worker:
         self._environments = environments
         self._folder = tempfile.TemporaryDirectory(prefix="graphtv-bench-")
         self._process: subprocess.Popen[bytes] | None = None
-        self._limit = LEAST_PATIENCE
+        self._limit = LEAST_LIMIT
         self.version = ""
 
     def enter(self, task: Task) -> list[Offer]:
@@ -118,7 +118,7 @@ class Worker:
         PeerError
             The peer is missing or broken.
         """
-        self._limit = max(LEAST_PATIENCE, PATIENCE * task.budget)
+        self._limit = max(LEAST_LIMIT, LIMIT_FACTOR * task.budget)
         task.save(Path(self._folder.name))
         answer = self._load()
         if "declined" in answer:

@@ -206,7 +206,7 @@ def write_interpreter(folder, *lines):
     ],
 )
 def test_a_broken_peer_is_an_error_with_its_last_words(lines, reason, tmp_path, monkeypatch):
-    monkeypatch.setattr(peer_process, "LEAST_PATIENCE", 0.3)
+    monkeypatch.setattr(peer_process, "LEAST_LIMIT", 0.3)
     write_interpreter(tmp_path, *lines)
     worker = Worker("divide_and_conquer", tmp_path)
     try:

@@ -62,7 +62,7 @@ def test_sidecar_of_a_single_file(capsys):
     assert run("scans/a.npy", "out.npy", "--sidecar", "--json") == 0
     assert json.loads(Path("out.npy.json").read_text()) == json.loads(capsys.readouterr().out)
     message = refused(capsys, "denoise", "scans/a.npy", "out.npy", "--sidecar")
-    assert "out.npy exists; --force" in message
+    assert "out.npy exists; use --force" in message
     Path("out.npy").unlink()
     assert "out.npy.json exists" in refused(
         capsys, "denoise", "scans/a.npy", "out.npy", "--sidecar"
@@ -85,10 +85,13 @@ def test_the_largest_exit_code_counts():
     [
         (["scans/*.tif", "clean"], "scans/*.tif: no file matches"),
         (["empty", "clean"], "empty has no file that ends in .jpeg"),
-        (["scans", "there"], os.path.join("there", "b.npy") + " exists; --force overwrites it"),
+        (
+            ["scans", "there"],
+            os.path.join("there", "b.npy") + " exists; use --force to overwrite it",
+        ),
         (["scans", "scans/notes.txt"], "scans/notes.txt must be a folder for several files"),
-        (["scans/a.npy", "scans/b.npy", "-"], "name a folder for OUT"),
-        (["-", "scans/b.npy", "clean"], "name a folder for OUT"),
+        (["scans/a.npy", "scans/b.npy", "-"], "OUT must be a folder"),
+        (["-", "scans/b.npy", "clean"], "OUT must be a folder"),
         (["scans/a.npy", "other/a.npy", "clean"], "must differ, got " + os.path.join("clean", "a")),
         (["scans", "clean", "--format", "png"], "--format is for standard output"),
         (["scans/a.npy", "scans/notes.txt", "clean"], "must end in one of"),

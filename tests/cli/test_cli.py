@@ -63,7 +63,7 @@ def test_no_command_is_an_error(capsys):
 def test_demo_saves_its_picture_and_reaches_what_it_promises(capsys, tmp_path):
     assert main(DEMO) == 0
     out = capsys.readouterr().out
-    assert out.endswith(f"\nThe picture is in {tmp_path / 'graphtv-demo.png'}\n")
+    assert out.endswith(f"\nFigure saved to {tmp_path / 'graphtv-demo.png'}\n")
     assert (tmp_path / "graphtv-demo.png").read_bytes().startswith(b"\x89PNG")
     assert os.listdir(tmp_path) == ["graphtv-demo.png"]
     for title in ("Denoise", "Segment", "Cut", "Race of preconditioners", "Forests"):
@@ -78,10 +78,10 @@ def test_demo_saves_its_picture_and_reaches_what_it_promises(capsys, tmp_path):
     assert exact <= 1e-12
     bounds = [float(bound) for bound in re.findall(r"‖u - u\*‖ ≤ (\S+) of", out)]
     assert len(bounds) == 2
-    (distance,) = re.findall(r"The first answer is (\S+) away", out)
+    (distance,) = re.findall(r"Distance of the first answer: (\S+);", out)
     # The distance is one of computed points, and printed to three digits.
     assert float(distance) <= 1.01 * (bounds[0] + bounds[1])
-    (right,) = re.findall(r"([\d.]+) % come out right", out)
+    (right,) = re.findall(r"([\d.]+) % are correct", out)
     assert float(right) > 98.0
     iterations = dict(re.findall(r"^(\w+) +(\d+) +\S+e-\S+ ", out, re.M))
     assert int(iterations["matroid"]) < int(iterations["diagonal"]) < int(iterations["none"])

@@ -95,7 +95,7 @@ def test_limits(capsys):
     assert report["bound"] <= report["value"]
     assert Path("side.txt").exists()
     assert run("big.max", "--time-limit", 0, "--flow", "flow.txt") == 4
-    assert "flow.txt is not written: the cut is not proved yet" in capsys.readouterr().err
+    assert "flow.txt is not written: the cut is not certified" in capsys.readouterr().err
     assert not Path("flow.txt").exists()
     assert run("big.max", "--max-iterations", 0) == 3
     assert "certified    no, iteration_limit" in capsys.readouterr().out

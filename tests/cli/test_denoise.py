@@ -330,7 +330,7 @@ def test_in_place_with_force():
 def test_existing_file_is_kept_unless_forced(capsys):
     np.save("in.npy", noisy_image())
     Path("out.npy").write_text("precious")
-    assert "out.npy exists; --force overwrites it" in refuse(capsys, "in.npy", "out.npy")
+    assert "out.npy exists; use --force to overwrite it" in refuse(capsys, "in.npy", "out.npy")
     assert Path("out.npy").read_text() == "precious"
     assert run("in.npy", "out.npy", "--weight", 0.1, "--force") == 0
     assert np.load("out.npy").shape == (16, 20)
@@ -342,10 +342,10 @@ def test_existing_file_is_kept_unless_forced(capsys):
         (["nothing.png", "out.png"], "nothing.png: no such file or directory"),
         ([".", "out.png"], "out.png must be a folder for several files"),
         (["in.npy", "nowhere/out.npy"], "nowhere is not a directory"),
-        (["in.npy", "."], "in.npy exists; --force overwrites it"),
+        (["in.npy", "."], "in.npy exists; use --force to overwrite it"),
         (["in.npy", "out.gif"], "out.gif must end in one of .jpeg, .jpg, .npy, .png, .tif"),
         (["in.npy", "out"], "out must end in one of"),
-        (["text.png", "out.png"], "text.png cannot be read as an image: it is no PNG, JPEG"),
+        (["text.png", "out.png"], "text.png cannot be read as an image: it is not a PNG, JPEG"),
         (["empty.png", "out.png"], "empty.png: the file is empty"),
         (["cut.png", "out.png"], "cut.png cannot be read as an image"),
         (["cut.tif", "out.tif"], "cut.tif cannot be read as TIFF"),
@@ -353,11 +353,14 @@ def test_existing_file_is_kept_unless_forced(capsys):
         (["objects.npy", "out.npy"], "objects.npy cannot be read as .npy: Object arrays"),
         (["complex.npy", "out.npy"], "must hold real numbers, got dtype complex128"),
         (["frames.gif", "out.png"], "frames.gif has 2 frames"),
-        (["deep.npy", "out.jpg"], "JPEG holds uint8 alone, got uint16; write .tif or .npy or .png"),
-        (["float.npy", "out.png"], "PNG does not hold float64; write .tif or .npy"),
-        (["volume.npy", "out.png"], "holds images in the plane, got shape (4, 5, 6)"),
-        (["alpha.png", "out.jpg"], "JPEG cannot hold the image's transparency; write .png"),
-        (["alpha.png", "out.npy"], "cannot hold the image's transparency; write .tif or .png"),
+        (
+            ["deep.npy", "out.jpg"],
+            "JPEG supports uint8 only, got uint16; write .tif or .npy or .png",
+        ),
+        (["float.npy", "out.png"], "PNG does not support float64; write .tif or .npy"),
+        (["volume.npy", "out.png"], "supports 2-D images only, got shape (4, 5, 6)"),
+        (["alpha.png", "out.jpg"], "JPEG does not support transparency; write .png"),
+        (["alpha.png", "out.npy"], "the format does not support transparency; write .tif or .png"),
         (["in.npy", "out.npy", "--mask", "small.npy"], "small.npy has shape (3, 4), in.npy has"),
         (["in.npy", "out.npy", "--mask", "none.npy"], "none.npy is 0 everywhere"),
         (["in.npy", "out.npy", "--mask", "photo.jpg"], "photo.jpg is a JPEG"),

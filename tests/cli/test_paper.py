@@ -63,11 +63,11 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(paper._Lines, "start", interrupt)
     assert main(["paper", "table1", "--quick"]) == 130
     captured = capsys.readouterr()
-    assert "the same command goes on" in captured.err
+    assert "run the same command to continue" in captured.err
     assert len(list((tmp_path / "graphtv-paper/cells/table1/quick").iterdir())) == 2
     monkeypatch.setattr(paper._Lines, "start", real)
     assert main(["paper", "table1", "--quick"]) == 0
-    assert "2 of 4 cells known already" in capsys.readouterr().err
+    assert "2 of 4 cells already complete" in capsys.readouterr().err
 
 
 def test_a_signal_reaches_a_running_cell(capsys, monkeypatch, tmp_path):

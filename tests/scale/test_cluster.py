@@ -84,8 +84,8 @@ def test_a_killed_worker(
 def test_workers_that_are_paused_for_good(
     image: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler, "GLANCE", 0.1)
-    monkeypatch.setattr(scheduler, "PATIENCE", 0.5)
+    monkeypatch.setattr(scheduler, "POLL_INTERVAL", 0.1)
+    monkeypatch.setattr(scheduler, "PAUSE_LIMIT", 0.5)
     full = {"distributed.worker.memory.pause": 1e-3, "distributed.worker.memory.terminate": False}
     with (
         dask.config.set(full),

@@ -1,5 +1,6 @@
-"""The page of ``graphtv app``: segmentation by scribbles and denoising, live in a browser.
+"""The web page of ``graphtv app``: interactive segmentation and denoising in a browser.
 
-A `Session` is what one tab of a browser has: an image, strokes, settings. A `Pool` of threads
-works for all sessions in turn; `server` speaks HTTP and WebSocket, and holds the doors shut.
+A `Session` is the state of one browser tab: an image, strokes and settings. A `Pool` of threads
+works for all sessions in turn. `server` handles HTTP and WebSocket requests, and `origin_guard`
+rejects requests from other origins.
 """

@@ -1,4 +1,4 @@
-"""Denoising of one image again and again, as the weight changes; each run starts from the last."""
+"""Repeated denoising of one image as the weight changes; each run is warm-started."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphtv._validate import as_intensities
 from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
-from graphtv.app.shift import Shift
+from graphtv.app.time_slice import TimeSlice
 from graphtv.applications.imaging.denoising import denoise_tv
 from graphtv.applications.imaging.noise import suggest_weight
 from graphtv.result import Result
@@ -23,15 +23,15 @@ SUGGESTION_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is to be computed.
+class Job:
+    """The settings of a denoised image to compute.
 
     Attributes
     ----------
     weight : float or None
-        As in `denoise_tv`; None for the one that `suggest_weight` suggests.
+        The weight of `denoise_tv`, or None to use `suggest_weight`.
     noise : float
-        Standard deviation of noise that is added first, 1 being white.
+        Standard deviation of the noise to add to the image, relative to white.
     preconditioner : str
         As in `graphtv.solve`.
     """
@@ -43,7 +43,7 @@ class Wish:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The denoised image, the noisy one, and what is known about them."""
+    """The denoised image, the noisy image and the state of the solver."""
 
     clean: NDArray[np.uint8]
     noisy: NDArray[np.uint8]
@@ -56,7 +56,7 @@ class Answer:
     is_done: bool
 
     def frame(self) -> Frame:
-        """Return what to show: the noisy image, then the clean one."""
+        """Return the frame to display: the noisy image, then the denoised one."""
         height, width, _ = self.clean.shape
         header = {
             "type": "denoised",
@@ -75,7 +75,7 @@ class Answer:
 
 
 class Denoiser:
-    """One image and what has been computed for it; used by one thread at a time."""
+    """Denoises one image and keeps intermediate results; used by one thread at a time."""
 
     def __init__(self, photo: Photo) -> None:
         self._pixels = as_intensities(photo.pixels)
@@ -83,24 +83,24 @@ class Denoiser:
         self._noisy = self._pixels
         self._suggested: float | None = None
         self._start: Result | None = None
-        self._wish: Wish | None = None
+        self._job: Job | None = None
         self._iterations, self._seconds = 0, 0.0
 
     def run(
         self,
-        wish: Wish,
+        job: Job,
         show: Callable[[Answer], None],
-        shift: Shift,
+        time_slice: TimeSlice,
     ) -> Answer | None:
-        """Work on a wish until it is fulfilled, or the shift ends; called again, go on.
+        """Work on a job until it is done or the time slice ends; another call continues.
 
-        `show` is called with answers on the way. Returns the last one, or None if the shift ended
-        before there was any.
+        `show` is called with intermediate answers. Return the last answer, or None if the time
+        slice ended before the first one.
         """
-        if wish is not self._wish:
-            self._wish, self._iterations, self._seconds = wish, 0, 0.0
-        self._add_noise(wish.noise)
-        weight = self._suggestion(shift) if wish.weight is None else wish.weight
+        if job is not self._job:
+            self._job, self._iterations, self._seconds = job, 0, 0.0
+        self._add_noise(job.noise)
+        weight = self._suggestion(time_slice) if job.weight is None else job.weight
         is_warm = self._start is not None
 
         def answer(
@@ -124,22 +124,22 @@ class Denoiser:
             )
 
         def report(info: Info) -> bool:
-            name = wish.preconditioner
+            name = job.preconditioner
             show(answer(info.u, info.iteration, info.relative_gap, info.time, name, False))
-            shift.has_answer = True
-            return shift.ends()
+            time_slice.has_answer = True
+            return time_slice.ends()
 
         _, result = denoise_tv(
             self._noisy,
             weight,
             channel_axis=-1,
             return_result=True,
-            preconditioner=wish.preconditioner,
+            preconditioner=job.preconditioner,
             tol=TOLERANCE,
             warm_start=self._start,
             callback=report,
-            stop=shift.ends,
-            n_threads=shift.n_threads,
+            stop=time_slice.ends,
+            n_threads=time_slice.n_threads,
         )
         if result.iterations == 0 and result.status != "optimal":
             return None
@@ -163,18 +163,18 @@ class Denoiser:
             added = noise * rng.standard_normal(self._pixels.shape)
             self._noise, self._noisy, self._suggested = noise, self._pixels + added, None
 
-    def _suggestion(self, shift: Shift) -> float:
+    def _suggestion(self, time_slice: TimeSlice) -> float:
         if self._suggested is not None:
             return self._suggested
         found = suggest_weight(
             self._noisy,
             channel_axis=-1,
             time_limit=SUGGESTION_SECONDS,
-            n_threads=shift.n_threads,
-            stop=shift.is_unwanted,
+            n_threads=time_slice.n_threads,
+            stop=time_slice.is_obsolete,
         )
         weight = float(np.clip(found, LEAST_WEIGHT, MOST_WEIGHT))
-        if not shift.is_unwanted():  # else it may be half the way only
+        if not time_slice.is_obsolete():  # otherwise the search may be incomplete
             self._suggested = weight
         return weight
 

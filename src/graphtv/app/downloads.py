@@ -1,4 +1,4 @@
-"""Files to take home: labels, scribbles and images as PNG, of the size of the original."""
+"""Downloads: labels, scribbles and images as PNG files."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ GREY = (128, 128, 128)
 
 
 def colours() -> list[tuple[int, int, int]]:
-    """Return the colours of all classes there may be; the last one is grey."""
+    """Return the colours of all possible classes; the last colour is grey."""
     return [default_colour(k) for k in range(7)] + [GREY]
 
 
 def encode_classes(
     numbers: NDArray[np.uint8], size: tuple[int, int], names: tuple[str, ...]
 ) -> bytes:
-    """Return a PNG with a palette, which `graphtv segment` reads: pixel k is of class k.
+    """Return a PNG with a palette that `graphtv segment` can read: value k means class k.
 
-    The names of the classes are in a field of text, ``Classes``. `size` is height and width.
+    The text field ``Classes`` contains the names of the classes. `size` is (height, width).
     """
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
@@ -40,7 +40,7 @@ def encode_classes(
 
 
 def encode_image(pixels: NDArray[np.uint8]) -> bytes:
-    """Return a PNG in colour."""
+    """Return a colour PNG."""
     from PIL import Image
 
     buffer = BytesIO()

@@ -1,4 +1,4 @@
-"""What the server shows: a header that says what it proves, and pixels."""
+"""Frames that the server sends to the page: pixels and a header with the proven gap."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Frame:
-    """An image on its way to the page.
+    """An image to display on the page.
 
     Attributes
     ----------
     header : dict
-        What it is (``type``), its size, and how far the solver has come.
+        The kind of frame (``type``), its size and the progress of the solver.
     payload : bytes
-        The pixels in row-major order: a byte for a class, three for a colour.
+        The pixels in row-major order: one byte for a class, three bytes for a colour.
     """
 
     header: dict[str, Any]
@@ -31,5 +31,5 @@ class Frame:
 
 
 def finite(value: float) -> float | None:
-    """Return a number as JSON can hold it."""
+    """Return `value`, or None if it is not finite, since JSON has no infinity or NaN."""
     return float(value) if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What a stranger may ask for: sizes, numbers and times beyond which the page says no."""
+"""Limits for untrusted requests: sizes, counts and times."""
 
 from __future__ import annotations
 
@@ -7,36 +7,37 @@ from dataclasses import dataclass
 MOST_CLASSES = 8
 MOST_STROKES = 2_000
 MOST_POINTS = 100_000
-"""Points of all strokes together."""
+"""Total number of points of all strokes."""
 
 LONGEST_NAME = 40
 LARGEST_BRUSH = 200.0
 LONGEST_MESSAGE = 256 * 1024
-"""Bytes of a message by WebSocket; images come by HTTP."""
+"""Bytes of a WebSocket message; images are uploaded by HTTP."""
 
 SMALLEST_SIDE = 8
 NARROWEST = 20.0
-"""No image is longer than so many times its breadth."""
+"""Largest ratio of the longer to the shorter side of an image."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a server is started with.
+    """The limits of a server.
 
     Attributes
     ----------
     upload_bytes : int
-        The largest upload.
+        Largest size of an upload in bytes.
     decoded_pixels : int
-        The largest image, as its header claims, that is decoded at all.
+        Images with more pixels, according to the file header, are not decoded.
     pixels : int
-        Images are reduced to so many pixels to be worked on.
+        Larger images are reduced to this number of pixels.
     sessions : int
-        Sessions at the same time.
+        Largest number of simultaneous sessions.
     idle_seconds : float
-        A session without a sign of its user is closed after so long.
+        Seconds without a request after which a session is closed.
     linger_seconds : float
-        How long a session outlives its connection, so that a tab can come back.
+        Seconds for which a session is kept after its connection is lost, so that the tab can
+        reconnect.
     """
 
     upload_bytes: int = 20 * 2**20

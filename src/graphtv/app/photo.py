@@ -1,4 +1,4 @@
-"""An image to work on, from bytes that anybody may have sent."""
+"""Decode uploaded images, which are untrusted input."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ FORMATS = {
     "image/webp": "WEBP",
     "image/bmp": "BMP",
 }
-"""The types of content that are taken, by the names of Pillow's decoders."""
+"""Accepted content types and the names of their Pillow decoders."""
 
 
 ORIENTATION = 0x0112
-"""The tag by which a camera says how it was held."""
+"""The EXIF tag for the orientation of the camera."""
 
 
 class BadImageError(ValueError):
-    """What is wrong with an upload, in words for its sender."""
+    """An upload cannot be used; the message is shown to the user."""
 
 
 @dataclass(frozen=True, eq=False)
 class Photo:
-    """Red, green and blue as bytes, and how large the image was before it was reduced.
+    """An RGB image and its size before reduction.
 
     Attributes
     ----------
     pixels : ndarray of uint8, shape (height, width, 3)
     original : tuple of int
-        Height and width of what was uploaded.
+        Height and width of the uploaded image.
     """
 
     pixels: NDArray[np.uint8]
@@ -51,21 +51,21 @@ class Photo:
 
 
 def decode(data: bytes, kind: str, limits: Limits) -> Photo:
-    """Return the image that these bytes hold, reduced to the size that is worked on.
+    """Decode an image and reduce it to the working size.
 
-    Its header is judged before any pixel is decoded, so that a small file cannot ask for a large
-    memory; and only the decoder that the content's type names is tried.
+    The header is checked before any pixel is decoded, so that a small file cannot cause a large
+    allocation. Only the decoder of the given content type is used.
     """
     from PIL import Image
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of suspicious sizes, which are judged here
+        warnings.simplefilter("ignore")  # Pillow warns about large sizes, which are checked here
         try:
             image = Image.open(BytesIO(data), formats=[FORMATS[kind]])
         except Image.DecompressionBombError:
             raise BadImageError(_too_large("far too many", limits)) from None
-        except Exception:  # of every kind: the bytes may be anything
-            raise BadImageError(f"This is not a {FORMATS[kind]} image that can be read.") from None
+        except Exception:  # any exception: the input is untrusted
+            raise BadImageError(f"This is not a readable {FORMATS[kind]} image.") from None
         _check_size(*image.size, limits)
         try:
             original, image = _reduced(image, limits)
@@ -75,9 +75,9 @@ def decode(data: bytes, kind: str, limits: Limits) -> Photo:
 
 
 def _reduced(image: Any, limits: Limits) -> tuple[tuple[int, int], Any]:
-    """Return height and width, and the image in red, green and blue, small enough, upright.
+    """Return the original height and width, and the upright RGB image reduced to the limit.
 
-    It is made small before it is made anything else, for the sake of memory.
+    The reduction comes first, to save memory.
     """
     from PIL import Image, ImageOps
 
@@ -109,11 +109,11 @@ def _check_size(width: int, height: int, limits: Limits) -> None:
 
 def _too_large(size: str, limits: Limits) -> str:
     most = limits.decoded_pixels / 1e6
-    return f"This image is too large: {size} pixels; at most {most:g} million are taken."
+    return f"This image is too large: {size} pixels. The limit is {most:g} million."
 
 
 def _with_smooth_colours(image: Any) -> Any:
-    """Return the image in eight bits per colour, without a palette, so that it can be reduced."""
+    """Return the image with 8 bits per channel and without a palette, so that it can be resized."""
     from PIL import Image
 
     if image.mode.startswith("I") or image.mode == "F":
@@ -125,7 +125,7 @@ def _with_smooth_colours(image: Any) -> Any:
 
 
 def _on_white(image: Any) -> Any:
-    """Return the image in red, green and blue, on white where it is transparent."""
+    """Return the image as RGB, with transparent pixels on a white background."""
     from PIL import Image
 
     if image.mode == "RGBA":

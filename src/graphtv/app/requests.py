@@ -1,4 +1,4 @@
-"""What a page may ask for by WebSocket: JSON that is checked before anything is done with it."""
+"""Requests of the page by WebSocket: JSON messages, validated before use."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ BREAKS = ("Cc", "Zl", "Zp")
 
 @dataclass(frozen=True)
 class UseSample:
-    """Take a sample as the image."""
+    """Use a sample as the image."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Paint:
-    """Add a stroke, or go on with the last one."""
+    """Add a stroke, or continue the last one."""
 
     stroke: Stroke
     continues: bool
@@ -39,31 +39,31 @@ class Paint:
 
 @dataclass(frozen=True)
 class Undo:
-    """Take the last stroke back."""
+    """Remove the last stroke."""
 
 
 @dataclass(frozen=True)
 class Clear:
-    """Take all strokes back."""
+    """Remove all strokes."""
 
 
 @dataclass(frozen=True)
 class NameClasses:
-    """Say which classes there are."""
+    """Set the names of the classes."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RemoveClass:
-    """Remove a class and its strokes; later ones move up."""
+    """Remove a class and its strokes; later classes are renumbered."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Show the segmentation, with these settings."""
+    """Show the segmentation with these settings."""
 
     weight: float
     preconditioner: str
@@ -71,7 +71,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Denoise:
-    """Show the denoised image, with these settings; a weight of None is chosen automatically."""
+    """Show the denoised image with these settings; a weight of None is chosen automatically."""
 
     weight: float | None
     noise: float
@@ -82,7 +82,7 @@ Request = UseSample | Paint | Undo | Clear | NameClasses | RemoveClass | Segment
 
 
 def parse(text: str) -> Request:
-    """Return what a message asks for; raise ValueError if it makes no sense."""
+    """Return the request in a message; raise ValueError if it is invalid."""
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
@@ -119,7 +119,7 @@ def parse(text: str) -> Request:
             _number(message, "noise", 0.0, 1.0),
             _choice(message, "preconditioner", PRECONDITIONERS),
         )
-    raise ValueError("The message is of no known type.")
+    raise ValueError("The type of the message is unknown.")
 
 
 def _number(message: dict[str, Any], key: str, least: float, most: float) -> float:
@@ -149,7 +149,7 @@ def _points(value: Any) -> list[tuple[float, float]]:
     points = []
     for pair in value:
         if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_near, pair)):
-            raise ValueError("points must hold pairs of numbers.")
+            raise ValueError("points must contain pairs of numbers.")
         points.append((float(pair[0]), float(pair[1])))
     return points
 
@@ -163,14 +163,14 @@ def _names(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not 2 <= len(value) <= MOST_CLASSES:
         raise ValueError(f"names must be a list of 2 to {MOST_CLASSES} names.")
     if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME for name in value):
-        raise ValueError(f"A name has 1 to {LONGEST_NAME} characters.")
+        raise ValueError(f"A name must have 1 to {LONGEST_NAME} characters.")
     return tuple(map(_printable, value))
 
 
 def _printable(name: str) -> str:
-    """Return a name that fits on a line of a text in UTF-8.
+    """Return the name as one line of valid UTF-8.
 
-    A browser that cuts a long name may leave half of a character, which no encoding holds.
+    A browser that truncates a name may leave half of a surrogate pair, which cannot be encoded.
     """
     whole = name.encode("utf-8", "replace").decode("utf-8")
     return "".join(" " if unicodedata.category(c) in BREAKS else c for c in whole)

@@ -1,4 +1,4 @@
-"""Images to begin with. They are computed, so that they belong to nobody."""
+"""Sample images. They are computed, so that no licence applies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEIGHT, WIDTH = 240, 360
 
 
 def sample(name: str) -> Photo:
-    """Return a sample; its name must be one of `SAMPLES`."""
+    """Return the sample with this name, one of `SAMPLES`."""
     pixels = np.rint(255.0 * np.clip(SAMPLES[name](), 0.0, 1.0)).astype(np.uint8)
     return Photo(pixels, (pixels.shape[0], pixels.shape[1]))
 
@@ -53,7 +53,7 @@ def _fruit() -> Floats:
 
 
 def _cells() -> Floats:
-    """Return cells with their nuclei, pale on pink, as under a microscope."""
+    """Return cells with nuclei on a pink background, as under a microscope."""
     rng = np.random.default_rng(11)
     y, x = _places()
     image = np.empty((*y.shape, 3))
@@ -70,7 +70,7 @@ def _cells() -> Floats:
 
 
 def _noisy_shapes() -> Floats:
-    """Return flat shapes with much noise, for the tab of denoising."""
+    """Return flat shapes with strong noise, for denoising."""
     rng = np.random.default_rng(2)
     y, x = _places()
     image = np.empty((*y.shape, 3))
@@ -83,18 +83,18 @@ def _noisy_shapes() -> Floats:
 
 
 def _places() -> tuple[Floats, Floats]:
-    """Return rows and columns of the pixels in units of the height."""
+    """Return the row and column coordinates of the pixels, in units of the height."""
     rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH]
     return (rows + 0.5) / HEIGHT, (columns + 0.5) / HEIGHT
 
 
 def _disc(y: Floats, x: Floats, radius: float, blur: float) -> Floats:
-    """Return 1 inside, 0 outside, and a smooth step between."""
+    """Return 1 inside the disc, 0 outside, and a smooth transition."""
     return np.asarray(np.clip((radius - np.hypot(y, x)) / blur + 0.5, 0.0, 1.0))
 
 
 def _scattered(rng: np.random.Generator, number: int, apart: float) -> list[NDArray[np.float64]]:
-    """Return so many places or fewer that keep their distance."""
+    """Return up to `count` random points with a minimum distance."""
     places: list[NDArray[np.float64]] = []
     for _ in range(60 * number):
         place = rng.uniform((0.08, 0.08), (0.92, WIDTH / HEIGHT - 0.08))
@@ -109,4 +109,4 @@ SAMPLES: dict[str, Callable[[], Floats]] = {
     "cells": _cells,
     "noisy shapes": _noisy_shapes,
 }
-"""Names, in the order in which they are offered, and what makes them."""
+"""Names of the samples, in display order, and the functions that compute them."""

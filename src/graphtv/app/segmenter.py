@@ -1,8 +1,8 @@
-"""Segmentation of one image again and again, as scribbles and settings change.
+"""Repeated segmentation of one image as scribbles and settings change.
 
-The model is that of `graphtv.segment_image`. What changes seldom is kept: the graph with the image,
-the density of a class until its own scribbles change, the problem until anything does. Every run
-starts from the points of the last one.
+The model is that of `graphtv.segment_image`. Results are reused: the graph is kept with the image,
+the density of a class until its scribbles change, and the problem until anything changes. Every run
+is warm-started.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from graphtv._ties import largest_classes
 from graphtv._validate import Floats
 from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
-from graphtv.app.shift import Shift
 from graphtv.app.strokes import Marks
+from graphtv.app.time_slice import TimeSlice
 from graphtv.applications.imaging.scribbles import log_densities, posterior_cost
 from graphtv.applications.imaging.segmentation import (
     Labels,
@@ -39,19 +39,19 @@ SIGMA_COLOR = 0.25
 SPREAD = 3.0
 
 SAMPLES = 96
-"""Scribbled pixels per class whose colours count: few, since somebody is waiting."""
+"""Number of scribbled pixels per class that the density uses; few, for a fast response."""
 
 
 @dataclass(frozen=True, eq=False)
-class Wish:
-    """What is to be computed.
+class Job:
+    """The scribbles and settings of a segmentation to compute.
 
     Attributes
     ----------
     marks : ndarray of uint8
-        Where the scribbles of classes 1, 2, … are; classes may be without.
+        Scribbles of classes 1, 2, …; 0 means none. A class may have no scribbles.
     weight : float
-        Length of borders, as in `segment_image`.
+        Weight of the border length, as in `segment_image`.
     preconditioner : str
         As in `graphtv.solve`.
     """
@@ -63,14 +63,14 @@ class Wish:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A label per pixel, and what is known about it.
+    """A label per pixel and the state of the solver.
 
     Attributes
     ----------
     labels : ndarray of uint8
         Classes 1, 2, …, as in the marks.
     is_done : bool
-        Whether there is nothing left to do.
+        Whether the job is complete.
     """
 
     labels: Marks
@@ -81,7 +81,7 @@ class Answer:
     is_done: bool
 
     def frame(self) -> Frame:
-        """Return what to show."""
+        """Return the frame to display."""
         height, width = self.labels.shape
         header = {
             "type": "labels",
@@ -98,7 +98,7 @@ class Answer:
 
 
 class Segmenter:
-    """One image and what has been computed for it; used by one thread at a time."""
+    """Segments one image and keeps intermediate results; used by one thread at a time."""
 
     def __init__(self, photo: Photo) -> None:
         self._shape = photo.shape
@@ -108,46 +108,46 @@ class Segmenter:
         self._graph = contrast_graph(self._colours, XI, 1)
         self._densities: dict[int, tuple[bytes, Floats]] = {}
         self._start: tuple[list[int], Floats, Floats] | None = None
-        self._wish: Wish | None = None
+        self._job: Job | None = None
         self._problem: Problem | None = None
         self._classes: list[int] = []
         self._iterations, self._seconds = 0, 0.0
 
     def run(
         self,
-        wish: Wish,
+        job: Job,
         show: Callable[[Answer], None],
-        shift: Shift,
+        time_slice: TimeSlice,
     ) -> Answer | None:
-        """Work on a wish until it is fulfilled, or the shift ends; called again, go on.
+        """Work on a job until it is done or the time slice ends; another call continues.
 
-        At least two classes must have scribbles. `show` is called with answers on the way. Returns
-        the last one, or None if the shift ended before there was any.
+        At least two classes must have scribbles. `show` is called with intermediate answers. Return
+        the last answer, or None if the time slice ended before the first one.
         """
-        if wish is not self._wish:
-            classes = np.unique(wish.marks[wish.marks > 0]).tolist()
-            if not self._know_densities(wish, classes, shift):
+        if job is not self._job:
+            classes = np.unique(job.marks[job.marks > 0]).tolist()
+            if not self._update_densities(job, classes, time_slice):
                 return None
             self._classes = classes
-            self._problem = self._problem_of(wish)
-            self._wish, self._iterations, self._seconds = wish, 0, 0.0
+            self._problem = self._problem_of(job)
+            self._job, self._iterations, self._seconds = job, 0, 0.0
         assert self._problem is not None
-        name = wish.preconditioner
+        name = job.preconditioner
 
         def report(info: Info) -> bool:
             labels = largest_classes(info.u)
             show(self._answer(labels, info.iteration, info.relative_gap, info.time, name, False))
-            shift.has_answer = True
-            return shift.ends()
+            time_slice.has_answer = True
+            return time_slice.ends()
 
         result = solve(
             self._problem,
-            preconditioner=wish.preconditioner,
+            preconditioner=job.preconditioner,
             tol=TOLERANCE,
             warm_start=self._warm_start(),
             callback=report,
-            stop=shift.ends,
-            n_threads=shift.n_threads,
+            stop=time_slice.ends,
+            n_threads=time_slice.n_threads,
         )
         if result.iterations == 0 and result.status != "optimal":
             return None
@@ -171,9 +171,9 @@ class Segmenter:
         preconditioner: str,
         is_done: bool,
     ) -> Answer:
-        assert self._wish is not None
+        assert self._job is not None
         labels = np.array(self._classes, dtype=np.uint8)[columns].reshape(self._shape)
-        marks = self._wish.marks
+        marks = self._job.marks
         return Answer(
             labels=np.where(marks > 0, marks, labels),
             iterations=self._iterations + iterations,
@@ -184,18 +184,18 @@ class Segmenter:
         )
 
     def _keep(self, result: Result) -> None:
-        """Keep what the next run starts from."""
+        """Store the warm start of the next run."""
         self._start = self._classes, result.u, result.p
         self._iterations += result.iterations
         self._seconds += result.setup_time + result.solve_time
 
-    def _know_densities(self, wish: Wish, classes: list[int], shift: Shift) -> bool:
-        """Compute the densities of these classes, unless nobody wants them before they are done."""
+    def _update_densities(self, job: Job, classes: list[int], time_slice: TimeSlice) -> bool:
+        """Compute the densities of these classes; return False if the job became obsolete."""
         self._densities = {c: self._densities[c] for c in classes if c in self._densities}
         for c in classes:
-            if shift.is_unwanted():
+            if time_slice.is_obsolete():
                 return False
-            mask = wish.marks == c
+            mask = job.marks == c
             key = np.packbits(mask).tobytes()
             if c not in self._densities or self._densities[c][0] != key:
                 colours = self._colours.reshape(mask.size, -1)
@@ -203,17 +203,17 @@ class Segmenter:
                 self._densities[c] = key, logs[:, 0]
         return True
 
-    def _problem_of(self, wish: Wish) -> Problem:
+    def _problem_of(self, job: Job) -> Problem:
         cost = posterior_cost(np.stack([self._densities[c][1] for c in self._classes], axis=1))
-        cost /= wish.weight * math.sqrt(math.prod(self._shape))
+        cost /= job.weight * math.sqrt(math.prod(self._shape))
         cost += EPSILON * math.log(len(self._classes))  # see the notes of `segment_image`
-        ranks = np.searchsorted(self._classes, wish.marks.ravel()) + 1
-        held = np.where(wish.marks.ravel() > 0, ranks, 0)
+        ranks = np.searchsorted(self._classes, job.marks.ravel()) + 1
+        held = np.where(job.marks.ravel() > 0, ranks, 0)
         fix_scribbles(cost, held, self._graph, EPSILON)
         return Problem(self._graph, EntropicSimplex(cost, EPSILON))
 
     def _warm_start(self) -> tuple[Floats, Floats] | None:
-        """Return the last points with a column per class of now; new classes have nothing yet."""
+        """Return the last points with one column per current class; new classes start at zero."""
         if self._start is None:
             return None
         classes, u, p = self._start

@@ -1,13 +1,13 @@
-"""The server: a page, its WebSocket, uploads and downloads.
+"""The web server: the page, its WebSocket, uploads and downloads.
 
 ====  =================================  ========================================================
-GET   /, /static/NAME                    the page; read when the server starts, never later
-GET   /live                              the WebSocket; ``?session=TOKEN`` comes back to a session
-POST  /session/TOKEN/image               an upload: the bytes of a PNG, JPEG, WebP or BMP
+GET   /, /static/NAME                    the page; its files are read when the server starts
+GET   /live                              the WebSocket; ``?session=TOKEN`` resumes a session
+POST  /session/TOKEN/image               upload of a PNG, JPEG, WebP or BMP image
 GET   /session/TOKEN/NAME.png            image, labels, scribbles, denoised
 ====  =================================  ========================================================
 
-Names in requests are looked up in dictionaries. None is ever the name of a file.
+Names in requests are keys of dictionaries. They are never used as file names.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from importlib import resources
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from graphtv.app import downloads
-from graphtv.app.doors import add_headers, guard, is_loopback
 from graphtv.app.limits import LARGEST_BRUSH, LONGEST_MESSAGE, LONGEST_NAME, MOST_CLASSES, Limits
+from graphtv.app.origin_guard import add_headers, guard, is_loopback
 from graphtv.app.photo import FORMATS, BadImageError, decode
 from graphtv.app.pool import Pool
 from graphtv.app.requests import PRECONDITIONERS, parse
@@ -41,14 +41,14 @@ UPLOAD_SECONDS = 60.0
 
 
 class Server:
-    """The state behind the handlers.
+    """The state of the server and its request handlers.
 
     Parameters
     ----------
     host : str
-        Where it will listen.
+        Host name or address to listen on.
     limits : Limits
-        What it allows.
+        Limits for requests.
     """
 
     def __init__(self, host: str = "127.0.0.1", limits: Limits | None = None) -> None:
@@ -59,7 +59,7 @@ class Server:
         self._sockets: dict[str, web.WebSocketResponse] = {}
 
     def application(self) -> web.Application:
-        """Return the application for aiohttp to run."""
+        """Return the aiohttp application."""
         application = web.Application(
             middlewares=[guard(self._is_local)], client_max_size=self.limits.upload_bytes
         )
@@ -89,10 +89,10 @@ class Server:
 
     async def _say_goodbye(self, _: web.Application) -> None:
         for socket in list(self._sockets.values()):
-            await socket.close(code=WSCloseCode.GOING_AWAY, message=b"The server has ended.")
+            await socket.close(code=WSCloseCode.GOING_AWAY, message=b"The server has stopped.")
 
     async def _reap(self) -> None:
-        """Close what nobody uses, again and again."""
+        """Close unused sessions periodically."""
         while True:
             await asyncio.sleep(min(EXPIRY_SECONDS, self.limits.linger_seconds))
             for session in self.sessions.expire():
@@ -127,14 +127,14 @@ class Server:
             session = earlier if earlier is not None and is_back else self.sessions.open()
         except TooManySessionsError:
             most = self.limits.sessions
-            await socket.send_json({"type": "full", "message": f"All {most} places are taken."})
+            await socket.send_json({"type": "full", "message": f"All {most} sessions are in use."})
             await socket.close(code=WSCloseCode.TRY_AGAIN_LATER)
             return socket
         session.is_connected, session.turn = True, 0
         self._sockets[session.token] = socket
         await socket.send_json(self._hello(session, is_back))
         if is_back:
-            session.greet_again()
+            session.greet_returning_page()
         sender = asyncio.create_task(_send_all(session, socket))
         try:
             await self._listen(session, socket)
@@ -164,14 +164,14 @@ class Server:
     async def _listen(self, session: Session, socket: web.WebSocketResponse) -> None:
         async for message in socket:
             if message.type is not WSMsgType.TEXT:
-                session.mailbox.say("error", message="Only text is understood here.")
+                session.outbox.send("error", message="Only text messages are supported.")
                 continue
             session.turn += 1
             try:
                 request = parse(message.data)
                 await asyncio.to_thread(session.handle, request)
             except ValueError as error:
-                session.mailbox.say("error", message=str(error))
+                session.outbox.send("error", message=str(error))
 
     # Uploads and downloads -----------------------------------------------------------------------
 
@@ -180,8 +180,8 @@ class Server:
         kind = request.content_type
         if kind not in FORMATS:
             raise web.HTTPUnsupportedMediaType(text="This is not a PNG, JPEG, WebP or BMP image.")
-        if session.is_uploading:  # or one session could fill the memory
-            raise web.HTTPConflict(text="Another image is on its way already.")
+        if session.is_uploading:  # limits the memory that one session can use
+            raise web.HTTPConflict(text="Another upload is in progress.")
         session.is_uploading = True
         try:
             data = await self._body(request)
@@ -195,15 +195,15 @@ class Server:
         return web.json_response({"width": photo.shape[1], "height": photo.shape[0]})
 
     async def _body(self, request: web.Request) -> bytes:
-        """Return what is uploaded, unless it is too large or too slow."""
+        """Return the uploaded bytes; raise if the upload is too large or too slow."""
         size = self.limits.upload_bytes
         try:
             async with asyncio.timeout(UPLOAD_SECONDS):
                 return await request.read()
         except web.HTTPRequestEntityTooLarge:
-            words = f"This file is too large: at most {size / 2**20:g} MB are taken."
+            text = f"This file is too large. The limit is {size / 2**20:g} MB."
             raise web.HTTPRequestEntityTooLarge(
-                max_size=size, actual_size=size, text=words
+                max_size=size, actual_size=size, text=text
             ) from None
         except TimeoutError:
             raise web.HTTPRequestTimeout(text="The image did not arrive in time.") from None
@@ -229,17 +229,17 @@ class Server:
     def _session(self, request: web.Request) -> Session:
         session = self.sessions.find(request.match_info["token"])
         if session is None:
-            raise web.HTTPNotFound(text="This session has ended; reload the page.")
+            raise web.HTTPNotFound(text="This session has ended. Reload the page.")
         return session
 
 
 async def _send_all(session: Session, socket: web.WebSocketResponse) -> None:
-    """Send what comes into the mailbox, until cancelled."""
+    """Send the items of the outbox until cancelled."""
     with contextlib.suppress(ConnectionError):
         while True:
-            words, frames = await session.mailbox.take()
-            for word in words:
-                await socket.send_str(word)
+            messages, frames = await session.outbox.take()
+            for message in messages:
+                await socket.send_str(message)
             for frame in frames:
                 await socket.send_bytes(frame.encode())
 
@@ -269,7 +269,7 @@ def _denoised(session: Session) -> bytes | None:
 
 
 def _static_files() -> dict[str, tuple[bytes, str]]:
-    """Return the content and the type of the files of the page."""
+    """Return the content and the content type of each file of the page."""
     folder = resources.files("graphtv.app") / "static"
     return {
         file.name: (file.read_bytes(), kind)

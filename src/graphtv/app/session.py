@@ -1,4 +1,4 @@
-"""What one tab of a browser has: an image, strokes on it, settings, and the answers so far."""
+"""The state of one browser tab: an image, strokes, settings and the latest answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from graphtv.app import denoiser, segmenter
-from graphtv.app.mailbox import Mailbox
+from graphtv.app.outbox import Outbox
 from graphtv.app.photo import Photo
 from graphtv.app.pool import Pool
 from graphtv.app.requests import (
@@ -25,53 +25,53 @@ from graphtv.app.requests import (
     UseSample,
 )
 from graphtv.app.samples import sample
-from graphtv.app.shift import Shift
 from graphtv.app.strokes import Strokes
+from graphtv.app.time_slice import TimeSlice
 
 FRAME_SECONDS = 0.08
-"""At most so often a frame is shown."""
+"""Minimum time between two frames, in seconds."""
 
 SEGMENT = Segment(0.15, "auto")
 
 
 class Session:
-    """The state of a tab, changed by the event loop, read by a thread of the pool.
+    """The state of a tab. The event loop changes it, and a thread of the pool reads it.
 
     Parameters
     ----------
     pool : Pool
-        Who does the work.
+        The pool whose threads do the work.
     """
 
     def __init__(self, pool: Pool) -> None:
         self.token = secrets.token_urlsafe(18)
-        self.mailbox = Mailbox()
+        self.outbox = Outbox()
         self.seen = time.monotonic()
         self.is_connected = False
         self.is_uploading = False
         self.turn = 0
-        """How many messages the page has sent; what is shown says which was the last it obeys."""
+        """Number of messages from the page. Each frame carries the turn that it responds to."""
         self._pool = pool
         self._lock = threading.Lock()
         self._is_closed = False
-        # The rest is guarded by the lock.
+        # The lock protects the following attributes.
         self._photo: Photo | None = None
         self._picture = 0
         self._strokes = Strokes((1, 1))
         self._names: tuple[str, ...] = ("class 1", "class 2")
         self._task: Segment | Denoise = SEGMENT
-        self._wish: segmenter.Wish | denoiser.Wish | None = None
-        self._wish_turn = 0
+        self._job: segmenter.Job | denoiser.Job | None = None
+        self._job_turn = 0
         self._labels: segmenter.Answer | None = None
         self._denoised: denoiser.Answer | None = None
-        # Only the thread that works has to do with these.
+        # Only the working thread uses these.
         self._workers: tuple[Photo, segmenter.Segmenter, denoiser.Denoiser] | None = None
         self._shown_at = 0.0
 
-    # Asked by the server ------------------------------------------------------------------------
+    # Called by the server -----------------------------------------------------------------------
 
     def handle(self, request: Request) -> None:
-        """Do what the page asks for; ValueError says why not."""
+        """Execute a request of the page; raise ValueError if it is not possible."""
         self.seen = time.monotonic()
         if isinstance(request, UseSample):
             self.load(sample(request.name), request.name)
@@ -87,17 +87,17 @@ class Session:
         self._renew()
 
     def load(self, photo: Photo, name: str) -> None:
-        """Take another image; strokes and answers are gone with the old one."""
+        """Load another image and discard all strokes and answers."""
         self.seen = time.monotonic()
         with self._lock:
             self._photo = photo
             self._picture += 1
             self._strokes = Strokes(photo.shape)
-            self._labels = self._denoised = self._wish = None
+            self._labels = self._denoised = self._job = None
             picture = self._picture
-        self.mailbox.drop_frames()
+        self.outbox.drop_frames()
         height, width = photo.shape
-        self.mailbox.say(
+        self.outbox.send(
             "image",
             name=name,
             width=width,
@@ -107,18 +107,18 @@ class Session:
         )
         self._renew()
 
-    def greet_again(self) -> None:
-        """Say to a page that has come back what it may have missed."""
+    def greet_returning_page(self) -> None:
+        """Send the latest answer to a page that has reconnected."""
         with self._lock:
             answer = self._denoised if isinstance(self._task, Denoise) else self._labels
         if answer is not None:
-            self.mailbox.show(answer.frame(), 0)
+            self.outbox.show(answer.frame(), 0)
 
     def close(self) -> None:
-        """End all work, and let go of the memory."""
+        """Stop all work and release the memory."""
         with self._lock:
             self._is_closed = True
-            self._wish = None
+            self._job = None
         self._pool.forget(self)
 
     @property
@@ -129,7 +129,7 @@ class Session:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The classes' names."""
+        """The names of the classes."""
         with self._lock:
             return self._names
 
@@ -141,13 +141,13 @@ class Session:
 
     @property
     def labels(self) -> segmenter.Answer | None:
-        """The newest segmentation."""
+        """The latest segmentation."""
         with self._lock:
             return self._labels
 
     @property
     def denoised(self) -> denoiser.Answer | None:
-        """The newest denoised image."""
+        """The latest denoised image."""
         with self._lock:
             return self._denoised
 
@@ -164,70 +164,70 @@ class Session:
             self._strokes.clear()
         elif isinstance(request, RemoveClass):
             if request.number > len(self._names) or len(self._names) <= 2:
-                raise ValueError("This class cannot be removed: two must stay.")
+                raise ValueError("This class cannot be removed: at least two classes are needed.")
             self._strokes.remove_class(request.number)
             k = request.number
             self._names = self._names[: k - 1] + self._names[k:]
 
     def _renew(self) -> None:
-        """Have the present wish worked on, and no other any more."""
+        """Replace the current job by one with the present settings."""
         with self._lock:
             if self._photo is None or self._is_closed:
                 return
             task, message = self._task, ""
-            turn = self._wish_turn = self.turn
+            turn = self._job_turn = self.turn
             if isinstance(task, Denoise):
-                self._wish = denoiser.Wish(task.weight, task.noise, task.preconditioner)
+                self._job = denoiser.Job(task.weight, task.noise, task.preconditioner)
             else:
                 marks = self._strokes.marks
                 n_classes = len(np.unique(marks[marks > 0]))
-                self._wish = None
+                self._job = None
                 if n_classes < 2:
                     self._labels = None
                     message = (
                         "Paint a stroke of " + ("each of two classes", "a second class")[n_classes]
                     )
                 else:
-                    self._wish = segmenter.Wish(marks, task.weight, task.preconditioner)
+                    self._job = segmenter.Job(marks, task.weight, task.preconditioner)
         if message:
-            self.mailbox.drop_frames()
-            self.mailbox.say("waiting", message=message, turn=turn)
+            self.outbox.drop_frames()
+            self.outbox.send("waiting", message=message, turn=turn)
         else:
             self._pool.submit(self)
 
-    # Done by a thread of the pool ---------------------------------------------------------------
+    # Called by a thread of the pool -------------------------------------------------------------
 
     def work(self, is_over: Callable[[], bool]) -> bool:
-        """Work on the present wish; return whether there is more to do."""
+        """Work on the current job; return whether there is more to do."""
         with self._lock:
-            wish, photo = self._wish, self._photo
-        if wish is None or photo is None:
+            job, photo = self._job, self._photo
+        if job is None or photo is None:
             self._workers = None if self._is_closed else self._workers
             return False
         if self._workers is None or self._workers[0] is not photo:
-            self._workers = None  # before there are others: memory is bounded
+            self._workers = None  # free the old ones first, to bound memory
             self._workers = photo, segmenter.Segmenter(photo), denoiser.Denoiser(photo)
 
-        shift = Shift(lambda: self._wish is not wish, is_over, self._pool.share)
+        time_slice = TimeSlice(lambda: self._job is not job, is_over, self._pool.share)
         answer: segmenter.Answer | denoiser.Answer | None
-        if isinstance(wish, segmenter.Wish):
-            answer = self._workers[1].run(wish, lambda a: self._show(wish, a), shift)
+        if isinstance(job, segmenter.Job):
+            answer = self._workers[1].run(job, lambda a: self._show(job, a), time_slice)
         else:
-            answer = self._workers[2].run(wish, lambda a: self._show(wish, a), shift)
+            answer = self._workers[2].run(job, lambda a: self._show(job, a), time_slice)
         if answer is not None:
-            self._show(wish, answer, is_last=True)
+            self._show(job, answer, is_last=True)
         is_done = answer is not None and answer.is_done
-        return self._wish is not None and (self._wish is not wish or not is_done)
+        return self._job is not None and (self._job is not job or not is_done)
 
     def fail(self, error: Exception) -> None:
-        """Say that something went wrong; what has been computed so far may be the reason."""
+        """Report an error to the page and discard intermediate results, which may be the cause."""
         self._workers = None
-        word = "memory ran out" if isinstance(error, MemoryError) else "something went wrong"
-        self.mailbox.say("error", message=f"This could not be computed: {word}.")
+        reason = "out of memory" if isinstance(error, MemoryError) else "internal error"
+        self.outbox.send("error", message=f"The computation failed: {reason}.")
 
     def _show(
         self,
-        wish: segmenter.Wish | denoiser.Wish,
+        job: segmenter.Job | denoiser.Job,
         answer: segmenter.Answer | denoiser.Answer,
         is_last: bool = False,
     ) -> None:
@@ -236,10 +236,10 @@ class Session:
             return
         self._shown_at = now
         with self._lock:
-            if self._wish is not wish:  # nobody wants to see it any more
+            if self._job is not job:  # obsolete
                 return
             if isinstance(answer, segmenter.Answer):
                 self._labels = answer
             else:
                 self._denoised = answer
-            self.mailbox.show(answer.frame(), self._wish_turn)
+            self.outbox.show(answer.frame(), self._job_turn)

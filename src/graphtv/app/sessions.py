@@ -1,4 +1,4 @@
-"""All sessions: who may open one, and when one ends."""
+"""All sessions of a server: opening, finding and expiring them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from graphtv.app.session import Session
 
 
 class TooManySessionsError(Exception):
-    """There is no room for another one."""
+    """The limit of simultaneous sessions is reached."""
 
 
 class Sessions:
-    """The sessions of a server, by their tokens; all calls come from the event loop.
+    """The sessions of a server by token. All calls come from the event loop.
 
     Parameters
     ----------
     pool : Pool
-        Who works for them.
+        The pool that works for the sessions.
     limits : Limits
-        How many there may be, and how long.
+        The number of sessions and the times after which they expire.
     """
 
     def __init__(self, pool: Pool, limits: Limits) -> None:
@@ -33,7 +33,7 @@ class Sessions:
         return len(self._all)
 
     def open(self) -> Session:
-        """Return a new session. If there is no room, one whose tab is gone must go."""
+        """Return a new session; if the limit is reached, close one whose tab is disconnected."""
         if len(self._all) >= self._limits.sessions:
             left = [each for each in self._all.values() if not each.is_connected]
             if not left:
@@ -44,7 +44,7 @@ class Sessions:
         return session
 
     def find(self, token: str) -> Session | None:
-        """Return the session of a token."""
+        """Return the session with this token."""
         for known, session in self._all.items():
             if hmac.compare_digest(known.encode(), token.encode("utf-8", "replace")):
                 return session
@@ -56,7 +56,7 @@ class Sessions:
         session.close()
 
     def expire(self) -> list[Session]:
-        """End the sessions whose time is over; return those whose tabs are still open."""
+        """Close expired sessions; return those that still have an open tab."""
         now = time.monotonic()
         over = []
         for session in list(self._all.values()):

@@ -1,4 +1,4 @@
-"""Strokes of a brush, and the pixels they cover."""
+"""Brush strokes and the pixels that they cover."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Stroke:
-    """A path of a round brush.
+    """The path of a round brush.
 
     Attributes
     ----------
     number : int
-        The class, 1, 2, …; 0 erases.
+        The class 1, 2, …, or 0 to erase.
     size : float
         Diameter of the brush in pixels.
     points : list of (x, y)
-        In pixels from the upper left corner of the image.
+        Positions in pixels from the upper left corner of the image.
     """
 
     number: int
@@ -34,7 +34,7 @@ class Stroke:
 
 
 class Strokes:
-    """All strokes on an image, in order, and the marks that they leave: 0, or a class."""
+    """All strokes on an image, in order, and the resulting marks: the class, or 0."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self._shape = shape
@@ -43,17 +43,17 @@ class Strokes:
 
     @property
     def marks(self) -> Marks:
-        """The marks; a new array after every change."""
+        """The marks; every change creates a new array."""
         return self._marks
 
     def __len__(self) -> int:
         return len(self._all)
 
     def add(self, stroke: Stroke, continues: bool) -> None:
-        """Add a stroke, or go on with the last one."""
+        """Add a stroke, or continue the last one."""
         n_points = sum(len(each.points) for each in self._all) + len(stroke.points)
         if n_points > MOST_POINTS or len(self._all) >= MOST_STROKES:
-            raise ValueError("There are too many strokes; undo some, or clear them.")
+            raise ValueError("There are too many strokes. Undo some, or clear them.")
         marks = self._marks.copy()
         last = self._all[-1] if self._all else None
         if continues and last and (last.number, last.size) == (stroke.number, stroke.size):
@@ -65,18 +65,18 @@ class Strokes:
         self._marks = marks
 
     def undo(self) -> None:
-        """Take the last stroke back, if there is one."""
+        """Remove the last stroke, if there is one."""
         if self._all:
             self._all.pop()
             self._repaint()
 
     def clear(self) -> None:
-        """Take all strokes back."""
+        """Remove all strokes."""
         self._all.clear()
         self._repaint()
 
     def remove_class(self, number: int) -> None:
-        """Take the strokes of a class back; later classes move up by one."""
+        """Remove the strokes of a class and renumber later classes."""
         kept = [each for each in self._all if each.number != number]
         self._all = [
             Stroke(each.number - (each.number > number), each.size, each.points) for each in kept
@@ -90,16 +90,16 @@ class Strokes:
 
 
 def _paint(marks: Marks, stroke: Stroke) -> None:
-    """Set the pixels whose centre is in the brush somewhere on its way, one at each point."""
+    """Set the pixels that the brush covers, at least one at each point."""
     points = stroke.points
     for (x0, y0), (x1, y1) in zip(points, points[1:] or points, strict=False):
         _paint_line(marks, stroke, x0, y0, x1, y1)
 
 
 def _paint_line(marks: Marks, stroke: Stroke, x0: float, y0: float, x1: float, y1: float) -> None:
-    """Set the pixels within half the brush's size of a segment."""
+    """Set the pixels within half the brush size of a line segment."""
     height, width = marks.shape
-    radius = max(0.5 * stroke.size, 0.71)  # half a pixel's diagonal: no place without a pixel
+    radius = max(0.5 * stroke.size, 0.71)  # half a pixel's diagonal: covers at least one pixel
     top, bottom = (math.floor(min(y0, y1) - radius), math.ceil(max(y0, y1) + radius))
     left, right = (math.floor(min(x0, x1) - radius), math.ceil(max(x0, x1) + radius))
     top, bottom = max(top, 0), min(bottom, height)

@@ -1,7 +1,7 @@
-"""The command line: one module per command, imported when that command is called.
+"""The command line: one module per command, imported when the command is called.
 
-A module has two functions: `arguments` describes the command to its parser, `run` does the work and
-returns the exit code, None meaning 0.
+Each module has two functions. `arguments` adds the arguments of the command to its parser. `run`
+does the work and returns the exit code; None means 0.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from collections.abc import Sequence
 from graphtv.cli.errors import UsageError
 
 COMMANDS = {
-    "demo": "denoise, segment and cut small examples; save a picture",
+    "demo": "denoise, segment and cut small examples, and save a figure",
     "denoise": "denoise an image, a volume or an array",
     "segment": "segment an image from scribbles",
     "cut": "find a minimum cut of a network in DIMACS format",
-    "fuse": "fuse numbers on a graph into pieces of equal value",
-    "app": "segment and denoise in the browser, live",
-    "paper": "the paper's tables and figures, computed anew",
-    "bench": "races: exact kernels, graphtv against its peers, cost against size",
-    "completion": "print the code that completes commands in a shell",
-    "info": "versions, threads and build, for a bug report",
+    "fuse": "fit the fused lasso to values on a graph",
+    "app": "segment and denoise interactively in the browser",
+    "paper": "reproduce the tables and figures of the paper",
+    "bench": "run benchmarks: kernels, other libraries, scaling with size",
+    "completion": "print a shell completion script",
+    "info": "print versions, threads and build for a bug report",
 }
-"""The commands, which are the names of their modules, and what they do in a line."""
+"""The commands, named like their modules, with a one-line description."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: its own, 2 for a wrong request, 130 for Ctrl-C.
+    """Run a command and return its exit code; 2 for invalid usage, 130 for Ctrl-C.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments after the program's name; by default those of the process.
+        The arguments after the program name; by default those of the process.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without κ shows ? instead
+        sys.stdout.reconfigure(errors="replace")  # print ? for characters that the terminal lacks
     words = sys.argv[1:] if argv is None else list(argv)
-    # No option before the command takes a value, so the first other word is the command.
+    # Options before the command take no value, so the first other argument is the command.
     name = next((word for word in words if not word.startswith("-")), "")
     if not words:
         make_parser().print_help(sys.stderr)
@@ -60,19 +60,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"graphtv {name}: error: out of memory", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # The reader has gone, as in `graphtv demo | head`; the interpreter's last flush must not
-        # complain about it again.
+        # The reader has closed the pipe, as in `graphtv demo | head`. The final flush of the
+        # interpreter must not raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code or 0
 
 
 def make_parser(*names: str) -> argparse.ArgumentParser:
-    """Return a parser that knows every command, and the arguments of those named."""
+    """Return a parser with all commands and the arguments of those in `names`."""
     parser = argparse.ArgumentParser(
         prog="graphtv",
         description="Certified total variation on weighted graphs.",
-        epilog="graphtv COMMAND --help has the arguments of a command, and examples.",
+        epilog="graphtv COMMAND --help shows the arguments of a command and examples.",
         formatter_class=_Help,
     )
     parser.add_argument("--version", action=_Version)
@@ -87,15 +87,15 @@ def make_parser(*names: str) -> argparse.ArgumentParser:
 
 
 class _Help(argparse.HelpFormatter):
-    """Leaves room for the longest name of a command."""
+    """Help formatter with room for the longest command name."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=18)
-        self._action_max_length = 16  # by itself it forgets how far commands are indented
+        self._action_max_length = 16  # argparse does not account for the indentation of commands
 
 
 class _Version(argparse.Action):
-    """Print the version; it is read only when asked for."""
+    """Print the version, which is read only if needed."""
 
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help="print the version and exit")

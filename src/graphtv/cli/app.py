@@ -1,4 +1,4 @@
-"""``graphtv app``: segmentation by scribbles and denoising, live in a browser."""
+"""``graphtv app``: interactive segmentation and denoising in a browser."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from graphtv.cli.errors import UsageError
 from graphtv.cli.solving import positive, positive_count
 
 DESCRIPTION = """\
-Open a page in the browser: paint scribbles on an image and watch it being divided
-into classes, or move a slider and watch noise disappear. All work is done on this
+Open a page in the browser. Paint scribbles on an image to segment it, or move a
+slider to remove noise; the result is updated live. All work is done on this
 machine, and by default only this machine can reach the page."""
 
 EXAMPLES = """\
@@ -29,14 +29,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--host",
         default="127.0.0.1",
         metavar="H",
-        help="address to listen at; by default %(default)s, which only this machine can reach",
+        help="address to listen on (default: %(default)s, which only this machine can reach)",
     )
     parser.add_argument(
         "--port",
         type=_port,
         default=8047,
         metavar="N",
-        help="by default %(default)s; 0 for any that is free",
+        help="port to listen on (default: %(default)s; 0: any free port)",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     parser.add_argument(
@@ -44,28 +44,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_count,
         default=100_000,
         metavar="N",
-        help="larger images are reduced to so many pixels; by default %(default)s",
+        help="larger images are reduced to this number of pixels (default: %(default)s)",
     )
     parser.add_argument(
         "--upload",
         type=positive,
         default=20.0,
         metavar="MB",
-        help="largest file that is taken; by default %(default)g",
+        help="largest size of an uploaded file in MB (default: %(default)g)",
     )
     parser.add_argument(
         "--sessions",
         type=positive_count,
         default=32,
         metavar="N",
-        help="open tabs at the same time; by default %(default)s",
+        help="largest number of tabs open at the same time (default: %(default)s)",
     )
     parser.add_argument(
         "--idle",
         type=positive,
         default=30.0,
         metavar="MIN",
-        help="minutes after which an unused tab is closed; by default %(default)g",
+        help="minutes of inactivity after which a session is closed (default: %(default)g)",
     )
 
 
@@ -113,8 +113,8 @@ async def _serve(arguments: argparse.Namespace, limits: object) -> None:
 
     from aiohttp import web
 
-    from graphtv.app.doors import is_loopback
     from graphtv.app.limits import Limits
+    from graphtv.app.origin_guard import is_loopback
     from graphtv.app.server import Server
 
     assert isinstance(limits, Limits)
@@ -128,7 +128,7 @@ async def _serve(arguments: argparse.Namespace, limits: object) -> None:
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         print(f"graphtv app at {address} (Ctrl-C ends it)", flush=True)
         if not is_loopback(arguments.host):
-            print("Everybody who can reach this machine can reach the page.", file=sys.stderr)
+            print("Warning: anyone who can reach this machine can use the page.", file=sys.stderr)
         if not arguments.no_browser:
             await asyncio.to_thread(webbrowser.open, address)
         ended = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Several files at once: folders, patterns and lists of files in, a folder out."""
+"""Batches of files: folders, patterns and lists of files as input, a folder as output."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from graphtv.cli.errors import UsageError
 from graphtv.cli.files import STANDARD, check_distinct, check_output
 
 MAGIC = "*?["
-"""Characters that make a pattern of a name."""
+"""Characters that turn a name into a pattern."""
 
 
 def is_batch(inputs: Sequence[str], output: str) -> bool:
-    """Whether there may be more than one file: then the output is a folder."""
+    """Return whether the input can be more than one file; the output is then a folder."""
     if len(inputs) > 1 or output.endswith(os.sep) or os.path.isdir(output):
         return True
     return os.path.isdir(inputs[0]) or _is_pattern(inputs[0])
@@ -25,11 +25,11 @@ def pairs(
 ) -> list[tuple[str, str]]:
     """Return each input file with the file of the same name in the folder `output`.
 
-    A folder stands for its files that have one of the suffixes, a pattern for all that match. The
-    folder is made if need be; nothing is written before every name has been checked.
+    A folder means all its files with one of the suffixes, a pattern all files that match. The
+    output folder is created if needed. All names are checked before anything is written.
     """
     if output == STANDARD or STANDARD in inputs:
-        raise UsageError("standard input and output hold one file; name a folder for OUT")
+        raise UsageError("standard input and output hold a single file; OUT must be a folder")
     found = dict.fromkeys(path for name in inputs for path in _files(name, suffixes))
     is_taken = os.path.lexists(output) or os.path.splitext(output)[1].lower() in suffixes
     if is_taken and not os.path.isdir(output):
@@ -41,7 +41,7 @@ def pairs(
         try:
             os.makedirs(output)
         except OSError as error:
-            raise UsageError(f"{output} cannot be made: {error.strerror}") from None
+            raise UsageError(f"{output} cannot be created: {error.strerror}") from None
     try:
         for _, target in made:
             check_output(target, force=force, suffixes=suffixes)
@@ -57,7 +57,7 @@ def _is_pattern(name: str) -> bool:
 
 
 def _files(name: str, suffixes: Collection[str]) -> list[str]:
-    """Return the files that a name stands for, in order."""
+    """Return the files that a name refers to, in order."""
     if os.path.isdir(name):
         entries = [entry.path for entry in os.scandir(name) if entry.is_file()]
         found = [path for path in entries if os.path.splitext(path)[1].lower() in suffixes]

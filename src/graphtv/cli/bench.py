@@ -1,7 +1,7 @@
-"""``graphtv bench``: run the races of a copy of the repository.
+"""``graphtv bench``: run the benchmarks of a copy of the repository.
 
-The races are not part of the installed package. They need peers in environments of their own and a
-C++ compiler, so they live in the folder ``benchmarks/races`` of the repository.
+The benchmarks are not part of the installed package. They need a C++ compiler and other libraries
+in separate environments, so they are in the folder ``benchmarks/races`` of the repository.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the command, with its races where the repository is at hand."""
+    """Describe the command, with its benchmarks if the repository is available."""
     races = _races()
     if races is None:
         parser.description, parser.epilog = DESCRIPTION, EXAMPLES
-        parser.add_argument("race", nargs="*", help="a race, and its options")
+        parser.add_argument("race", nargs="*", help="a benchmark and its options")
     else:
         races.arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run a race, and return its exit code."""
+    """Run a benchmark and return its exit code."""
     races = _races()
     if races is None:
         raise UsageError(
-            f"the races are in the folder benchmarks of the repository, and {Path.cwd()} is not "
-            "inside a copy of it"
+            "the benchmarks are not part of the installed package; call this command inside a "
+            f"copy of the repository, got {Path.cwd()}"
         )
     code: int = races.run(arguments)
     return code
 
 
 def _races() -> Any:
-    """Return the module that runs the races, or None outside the repository."""
+    """Return the module that runs the benchmarks, or None outside the repository."""
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / "benchmarks" / "races" / "command.py").is_file():

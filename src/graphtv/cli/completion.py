@@ -1,7 +1,7 @@
-"""``graphtv completion``: code for shells, by which they complete commands, options and files.
+"""``graphtv completion``: shell completion of commands, options and file names.
 
-The code is generated once from the parsers of all commands, so that a shell need not start Python
-when a key is pressed.
+The script is generated once from the parsers of all commands, so that the shell need not start
+Python for each completion.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from graphtv.cli.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
-DESCRIPTION = "Print the code by which a shell completes commands, options and file names."
+DESCRIPTION = "Print a script for shell completion of commands, options and file names."
 
 EXAMPLES = """\
 examples:
@@ -24,7 +24,7 @@ examples:
 Needs shtab, which is part of the extra `cli`."""
 
 NO_FILES = {"command", "id", "value", "vertex_weight", "edge_weight"}
-"""Arguments that take a text, but not the name of a file."""
+"""Arguments that take text but not a file name."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the code."""
+    """Print the script."""
     from graphtv.cli import COMMANDS, make_parser
 
     try:
@@ -45,13 +45,13 @@ def run(arguments: argparse.Namespace) -> None:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, command in action.choices.items():
-                command.description = COMMANDS[name]  # a line, where shells have room for one
+                command.description = COMMANDS[name]  # shells show a single line
     _mark_files(parser, shtab.FILE)
     print(shtab.complete(parser, shell=arguments.shell))
 
 
 def _mark_files(parser: argparse.ArgumentParser, mark: Any) -> None:
-    """Tell shtab which arguments are files: those of any text but names of columns."""
+    """Mark the arguments that are file names for shtab."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3
 
 DESCRIPTION = """\
-Find a minimum cut between the source and the sink of a network, with proof: a
-flow of the same value. Integer capacities are cut exactly.
+Compute a minimum cut between the source and the sink of a network. A flow of the
+same value proves that it is optimal. The result is exact for integer capacities.
 
-The network is a DIMACS file for maximum flows, compressed by gzip or not:
+The network is a DIMACS max-flow file, optionally compressed with gzip:
   c a comment
   p max VERTICES ARCS
   n SOURCE s
@@ -41,9 +41,9 @@ examples:
   graphtv cut network.max.gz --side side.txt --flow flow.txt
   zcat network.max.gz | graphtv cut - --json
 
---side writes the vertices with the source, one per line, numbered as in the
-network; or booleans, if the name ends in .npy. --flow writes a maximum flow as
-a DIMACS solution: `s VALUE`, then `f TAIL HEAD FLOW` for every arc.
+--side writes the vertices on the source side, one per line, numbered as in the
+network, or a boolean array if the name ends in .npy. --flow writes a maximum flow
+as a DIMACS solution: `s VALUE`, then `f TAIL HEAD FLOW` for every arc.
 
 """
 
@@ -54,10 +54,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES + EXIT_HELP.replace(
         "solved: the relative gap is proved to be at most --tol", "solved: no cut is smaller"
     )
-    parser.add_argument("input", metavar="FILE", help="the network; - is standard input")
-    parser.add_argument("--side", metavar="OUT", help="where the source's side goes")
-    parser.add_argument("--flow", metavar="OUT", help="where a maximum flow goes")
-    add_solver_options(parser, "1e-3; augmenting paths finish from there")
+    parser.add_argument("input", metavar="FILE", help="the network; - for standard input")
+    parser.add_argument("--side", metavar="OUT", help="write the source side to this file")
+    parser.add_argument("--flow", metavar="OUT", help="write a maximum flow to this file")
+    add_solver_options(parser, "1e-3, then augmenting paths")
     add_output_options(parser)
 
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     for name, path in outputs.items():
         if path == STANDARD:
-            raise UsageError(f"{name} must be a file: standard output has the value of the cut")
+            raise UsageError(f"{name} must be a file; standard output is for the value of the cut")
         check_output(path, force=arguments.force)
     check_distinct(outputs)
     from graphtv.io.dimacs import DimacsError, read_dimacs
@@ -89,13 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.flow is not None and cut.certified:
         write_bytes(arguments.flow, _flow(cut, network))
     elif arguments.flow is not None:
-        print(f"{arguments.flow} is not written: the cut is not proved yet", file=sys.stderr)
+        print(f"{arguments.flow} is not written: the cut is not certified", file=sys.stderr)
     _print(cut, status, arguments)
     return EXIT_CODES[status]
 
 
 def _status(cut: Cut, arguments: argparse.Namespace) -> str:
-    """Return how the search ended: the solver's status speaks of its first part alone."""
+    """Return the status of the whole search; the solver's status covers its first part only."""
     if cut.certified:
         return "optimal"
     if cut.result.status != "optimal":

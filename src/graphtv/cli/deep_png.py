@@ -1,4 +1,7 @@
-"""PNG with 16 bits per colour, by pypng: Pillow and imageio read 8 bits of them and write none."""
+"""PNG files with 16 bits per channel, by pypng.
+
+Pillow and imageio read only 8 of the 16 bits, and cannot write such files.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,24 @@ from numpy.typing import NDArray
 from graphtv.cli.errors import UsageError
 
 SEVERAL_CHANNELS = (2, 4, 6)
-"""Types of colour in a header: colours, grey with transparency, colours with transparency."""
+"""Colour types in the header of a PNG: RGB, grey with alpha, RGB with alpha."""
 
 ORIENTATION = 0x0112
-"""The tag of EXIF that says how the camera was held."""
+"""The EXIF tag for the orientation of the camera."""
 
 METRES_PER_INCH = 0.0254
 
 
 def is_deep(data: bytes) -> bool:
-    """Whether a file is a PNG of 16 bits with several channels."""
+    """Return whether a file is a 16-bit PNG with several channels."""
     signature = b"\x89PNG\r\n\x1a\n"
     return data[:8] == signature and data[24:25] == b"\x10" and data[25] in SEVERAL_CHANNELS
 
 
 def read(data: bytes, orientation: int) -> NDArray[np.uint16]:
-    """Return the numbers, channels last, turned upright.
+    """Return the pixels, channels last, in upright orientation.
 
-    A colour that stands for transparency becomes a channel.
+    A colour that is declared transparent becomes an alpha channel.
     """
     width, height, rows, info = _pypng().Reader(bytes=data).read()
     numbers = np.empty((height, width * info["planes"]), dtype=np.uint16)
@@ -43,7 +46,7 @@ def read(data: bytes, orientation: int) -> NDArray[np.uint16]:
 
 
 def _upright(pixels: NDArray[np.uint16], orientation: int) -> NDArray[np.uint16]:
-    """Return the pixels of an image as EXIF says that they are to be shown."""
+    """Return the pixels in the orientation that EXIF specifies."""
     if orientation in (5, 6, 7, 8):
         pixels = pixels.swapaxes(0, 1)
     if orientation in (3, 4, 7, 8):
@@ -54,7 +57,7 @@ def _upright(pixels: NDArray[np.uint16], orientation: int) -> NDArray[np.uint16]
 
 
 def encode(pixels: NDArray[np.uint16], extras: dict[str, Any]) -> bytes:
-    """Return a file with these numbers, channels last; `extras` are those of Pillow's `save`."""
+    """Return a PNG file with these pixels, channels last; `extras` as in Pillow's `save`."""
     height, width, n_channels = pixels.shape
     options: dict[str, Any] = {}
     if "dpi" in extras:

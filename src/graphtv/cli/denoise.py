@@ -27,17 +27,17 @@ SUFFIXES = (".jpeg", ".jpg", ".npy", ".png", ".tif", ".tiff")
 TOLERANCE = 1e-6
 
 SIDECAR = ".json"
-"""What follows the name of an output in the name of its certificate."""
+"""Suffix of certificate files, appended to the name of the output."""
 
 INTERRUPTED = 130
-"""The exit code after Ctrl-C, which ends the other files too."""
+"""The exit code after Ctrl-C; remaining files are not processed."""
 
 DESCRIPTION = """\
-Denoise an image, a volume or an array of any dimension by total variation, and
-fill in its unknown pixels (NaN, or where a mask is 0).
+Denoise an image, a volume or an array of any dimension by total variation.
+Unknown pixels (NaN, or 0 in the mask) are filled in.
 
 PNG, JPEG and TIFF need the extra `image`; .npy does not. The output has the
-type of the input: 8 bits in, 8 bits out. Transparency is kept as it is."""
+data type of the input, for example 8 bits. Transparency is not changed."""
 
 EXAMPLES = """\
 examples:
@@ -50,16 +50,16 @@ examples:
   graphtv denoise "scans/*.tif" clean/ --weight 0.05
 
 several files:
-  IN may be a folder, a pattern in quotes, or several files; OUT is a folder then.
-  Each output has the name of its input. Beside it, NAME.json has the certificate.
-  A file that cannot be read is reported, and the others are done. The exit code
-  is the largest of all files.
+  IN may be a folder, a pattern in quotes, or several files; OUT must then be a
+  folder. Each output has the name of its input, and NAME.json contains the
+  certificate. A file that cannot be read is reported, and the others are
+  processed. The exit code is the largest of all files.
 
 weight:
-  Larger is smoother. It has the unit of the pixels. Those of uint8 and uint16
-  count from 0 for black to 1 for white; all other types keep their values.
-  `auto` estimates the noise and takes the weight of least expected error, on a
-  sample of large images.
+  A larger weight gives a smoother image. It has the unit of the pixels: uint8 and
+  uint16 are scaled to 0 for black and 1 for white, all other types keep their
+  values. `auto` estimates the noise and chooses the weight with the smallest
+  expected error, on a sample of the pixels if the image is large.
 
 """
 
@@ -72,59 +72,64 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "input",
         metavar="IN",
         nargs="+",
-        help="PNG, JPEG, TIFF or .npy, a folder or a pattern; - is standard input",
+        help="PNG, JPEG, TIFF or .npy file, folder or pattern; - for standard input",
     )
     parser.add_argument(
         "output",
         metavar="OUT",
-        help="the same kinds, by its suffix, or a folder; - is standard output",
+        help="file of these formats, chosen by suffix, or folder; - for standard output",
     )
     parser.add_argument(
         "--weight",
         type=_weight,
         default="auto",
         metavar="W",
-        help="a number, or auto (the default)",
+        help="a number or auto (default: auto)",
     )
     parser.add_argument(
-        "--mask", metavar="FILE", help="an image or .npy, 0 where the pixel is to be filled in"
+        "--mask", metavar="FILE", help="image or .npy file, 0 for pixels to fill in"
     )
     parser.add_argument(
         "--channel-axis",
         type=_axis,
         default="auto",
         metavar="K",
-        help="the axis of the colours: a number, none, or auto (as the file says; .npy has none)",
+        help="the axis of the colour channels: a number, none, or auto (from the file; .npy: none)",
     )
     parser.add_argument(
         "--spacing",
         type=_spacing,
         metavar="D,…",
-        help="distance between pixels along each axis, by default 1",
+        help="distance between pixels along each axis (default: 1)",
     )
     parser.add_argument(
         "--connectivity",
         type=int,
         choices=(1, 2),
         default=1,
-        help="2 adds diagonal neighbours in the plane; by default 1",
+        help="2 adds diagonal neighbours in 2-D (default: 1)",
     )
     parser.add_argument(
         "--loss",
         choices=("squared", "absolute", "poisson"),
         default="squared",
-        help="for Gaussian noise (the default), for salt and pepper, for counts",
+        help="data term for Gaussian noise (default), impulse noise, or counts",
     )
     parser.add_argument(
-        "--huber", type=positive, metavar="DELTA", help="slopes rather than stairs below DELTA"
+        "--huber",
+        type=positive,
+        metavar="DELTA",
+        help="Huber TV: quadratic for differences below DELTA, to avoid staircasing",
     )
     parser.add_argument(
-        "--format", choices=FORMATS, help="of standard output; by default that of the input"
+        "--format",
+        choices=FORMATS,
+        help="format of standard output (default: format of the input)",
     )
     parser.add_argument(
         "--sidecar",
         action=argparse.BooleanOptionalAction,
-        help="write the certificate to OUT.json; by default for several files only",
+        help="write the certificate to OUT.json (default: for several files only)",
     )
     add_solver_options(parser, "1e-6")
     add_output_options(parser)
@@ -135,7 +140,7 @@ def _weight(text: str) -> float | str:
         return text
     value = float(text)
     if not 0.0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be auto or a number, at least 0, got {text}")
+        raise argparse.ArgumentTypeError(f"must be auto or a number >= 0, got {text}")
     return value
 
 
@@ -152,14 +157,14 @@ _weight.__name__, _axis.__name__, _spacing.__name__ = "weight", "axis", "number"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Denoise a file, or several."""
+    """Denoise one or several files."""
     _check(arguments)
     if not is_batch(arguments.input, arguments.output):
         one = _of_file(arguments, arguments.input[0], arguments.output)
         _check_file(one)
         return _denoise(one)
     if arguments.format is not None:
-        raise UsageError("--format is for standard output; files keep their suffix elsewhere")
+        raise UsageError("--format is for standard output; files keep the suffix of their input")
     files = pairs(arguments.input, arguments.output, force=arguments.force, suffixes=SUFFIXES)
     if arguments.sidecar is None:
         arguments.sidecar = True
@@ -170,7 +175,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in each:
         try:
             ended = _denoise(one)
-        except UsageError as error:  # the other files may be in order
+        except UsageError as error:  # continue with the other files
             print(f"graphtv denoise: error: {error}", file=sys.stderr)
             ended = 2
         code = max(code, ended)
@@ -185,7 +190,7 @@ def _of_file(arguments: argparse.Namespace, source: str, target: str) -> argpars
 
 
 def _denoise(arguments: argparse.Namespace) -> int:
-    """Denoise a file, and return the exit code."""
+    """Denoise a file and return the exit code."""
     from graphtv.applications.imaging.denoising import denoise_tv
     from graphtv.applications.imaging.noise import suggest_weight
     from graphtv.cli.pictures import check_can_hold, encode, format_of, read_picture
@@ -244,22 +249,22 @@ def _denoise(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise for options that do not go together."""
+    """Raise if options contradict each other."""
     if arguments.json and arguments.output == STANDARD:
-        raise UsageError("--json and OUT must not both go to standard output; name a file for OUT")
+        raise UsageError("--json and OUT must not both go to standard output; OUT must be a file")
     if arguments.sidecar and arguments.output == STANDARD:
-        raise UsageError("--sidecar must have a file beside it; name a file for OUT")
+        raise UsageError("--sidecar needs an output file; OUT must be a file")
     if arguments.weight == "auto" and (arguments.loss != "squared" or arguments.huber is not None):
-        raise UsageError("--weight must be a number with --loss or --huber: auto is for neither")
+        raise UsageError("--weight must be a number with --loss or --huber; auto is not supported")
 
 
 def _check_file(arguments: argparse.Namespace) -> None:
-    """Raise for what can be refused before the file is read."""
+    """Raise for errors that can be found before the file is read."""
     check_output(arguments.output, force=arguments.force, suffixes=SUFFIXES)
     if arguments.sidecar:
         check_output(arguments.output + SIDECAR, force=arguments.force)
     if arguments.format is not None and arguments.output != STANDARD:
-        raise UsageError("--format is for standard output; the suffix of OUT says it elsewhere")
+        raise UsageError("--format is for standard output; files have the format of their suffix")
     if arguments.mask is not None:
         check_distinct({"IN": arguments.input, "--mask": arguments.mask})
 
@@ -272,26 +277,26 @@ def _as_axis(axis: int | None, ndim: int) -> int | None:
 
 
 def _read_mask(path: str, picture: Any, name: str) -> Any:
-    """Return where pixels are known: where the mask is not 0."""
+    """Return the known pixels as booleans: those where the mask is not 0."""
     from graphtv.cli.pictures import read_picture
 
     mask = read_picture(path)
     if mask.format == "jpeg":
-        raise UsageError(f"{path} is a JPEG, in which 0 need not stay 0; the mask must be lossless")
+        raise UsageError(f"{path} is a JPEG, which is lossy; the mask must be PNG, TIFF or .npy")
     known = mask.pixels != 0
     if mask.channel_axis is not None:
         known = known.any(axis=mask.channel_axis)
     full, axis = picture.pixels.shape, picture.channel_axis
     shape = tuple(n for k, n in enumerate(full) if k != axis)
     if known.shape not in (shape, full):
-        raise UsageError(f"{path} has shape {known.shape}, {name} has {shape}; they must be alike")
+        raise UsageError(f"{path} has shape {known.shape}, {name} has {shape}; they must be equal")
     if not known.any():
-        raise UsageError(f"{path} is 0 everywhere; it must not be where a pixel is known")
+        raise UsageError(f"{path} is 0 everywhere; known pixels must not be 0")
     return known
 
 
 def _as_type(denoised: Any, dtype: Any, *, holds_counts: bool) -> Any:
-    """Return the result of `denoise_tv` as numbers of the type they came from."""
+    """Return the result of `denoise_tv` in the data type of the input."""
     import numpy as np
 
     from graphtv._validate import white_level
@@ -302,6 +307,6 @@ def _as_type(denoised: Any, dtype: Any, *, holds_counts: bool) -> Any:
         return denoised >= 0.5
     numbers = np.rint(denoised * white_level(dtype, holds_counts=holds_counts))
     limits = np.iinfo(dtype)
-    # As a float, the largest number of 64 bits is rounded up, out of its range.
+    # The largest 64-bit integer is rounded up as a float, out of the range of the type.
     highest = min(float(limits.max), np.nextafter(limits.max + 1.0, 0.0))
     return np.clip(numbers, limits.min, highest).astype(dtype)

@@ -1,5 +1,5 @@
-"""What a command raises when it was asked for something it cannot do."""
+"""The exception for invalid usage of a command."""
 
 
 class UsageError(Exception):
-    """A message for the user; the exit code is 2."""
+    """Invalid usage; the message is printed and the exit code is 2."""

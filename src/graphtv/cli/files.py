@@ -1,4 +1,4 @@
-"""Files and standard streams of commands: outputs are checked before the work, written whole."""
+"""Files and standard streams of commands. Outputs are checked first and written atomically."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Collection
 from graphtv.cli.errors import UsageError
 
 STANDARD = "-"
-"""The name that stands for standard input or output."""
+"""The name of standard input or output."""
 
 
 def read_bytes(path: str) -> bytes:
-    """Return all that a file, or standard input, holds."""
+    """Return the content of a file or of standard input."""
     try:
         if path == STANDARD:
             return sys.stdin.buffer.read()
@@ -24,13 +24,15 @@ def read_bytes(path: str) -> bytes:
 
 
 def check_output(path: str, *, force: bool, suffixes: Collection[str] = ()) -> None:
-    """Raise unless a file can be written there, with one of these suffixes if any are given.
+    """Raise if a file cannot be written there, or has none of the given suffixes.
 
-    Standard output will do, unless it is a terminal and suffixes say that this is no text.
+    Standard output is allowed, unless it is a terminal and the format is binary.
     """
     if path == STANDARD:
         if suffixes and sys.stdout.isatty():
-            raise UsageError("standard output is a terminal; name a file, or redirect it")
+            raise UsageError(
+                "standard output is a terminal; give a file name or redirect the output"
+            )
         return
     folder, name = os.path.split(path)
     if os.path.isdir(path) or not name:
@@ -43,13 +45,13 @@ def check_output(path: str, *, force: bool, suffixes: Collection[str] = ()) -> N
         if not os.path.isfile(path):
             raise UsageError(f"{path} exists and is not a file")
         if not force:
-            raise UsageError(f"{path} exists; --force overwrites it")
+            raise UsageError(f"{path} exists; use --force to overwrite it")
     if not os.access(folder or ".", os.W_OK | os.X_OK):
         raise UsageError(f"{folder or 'this directory'} is not writable")
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Write a file as a whole or not at all; standard output as it comes."""
+    """Write a file atomically, or write to standard output."""
     from graphtv._atomic import replaced
 
     if path == STANDARD:
@@ -65,12 +67,12 @@ def write_bytes(path: str, content: bytes) -> None:
 
 
 def shown(path: str, way: str) -> str:
-    """Return the name of a file as messages have it; `way` is input or output."""
+    """Return the name of a file for messages; `way` is input or output."""
     return f"standard {way}" if path == STANDARD else path
 
 
 def check_distinct(paths: dict[str, str]) -> None:
-    """Raise if two outputs, or inputs, would share a file or a stream."""
+    """Raise if two outputs, or two inputs, are the same file or stream."""
     seen: dict[str, str] = {}
     for name, path in paths.items():
         key = path if path == STANDARD else os.path.realpath(path)

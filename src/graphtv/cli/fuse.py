@@ -1,4 +1,4 @@
-"""``graphtv fuse``: the fused lasso for numbers on a graph, in tables."""
+"""``graphtv fuse``: the fused lasso for tables of values on a graph."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ if TYPE_CHECKING:
 CRITERIA = ("auto", "aic", "bic", "gcv", "cv", "cv_1se")
 LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
 WEIGHTS = ("weight", "weights")
-"""Columns of this name hold weights unless an option says otherwise."""
+"""Columns with this name contain weights, unless an option names another column."""
 
 DESCRIPTION = """\
-Fuse numbers on a graph into pieces of equal value, with proof: the fused lasso.
+Fit the fused lasso to values on a graph: the result is piecewise constant, with a
+certificate.
 
-EDGES has a row per edge: two vertices, and a weight if there is a third column.
-SIGNAL has a row per vertex: its name, then one or more columns of numbers, which
-may be empty where nothing was measured; a column named `weight` holds weights of
-the observations. Names of vertices are any text. Names of columns are optional;
-fields are separated by commas, semicolons, tabs or blanks.
+EDGES has one row per edge: two vertices, and optionally a weight in a third column.
+SIGNAL has one row per vertex: its name, then one or more columns of values. Empty
+fields are missing values. A column named `weight` contains observation weights.
+Vertex names can be any text. A header is optional. Fields are separated by commas,
+semicolons, tabs or spaces.
 
-OUT has the rows of SIGNAL with the fused numbers in place of the measured ones."""
+OUT has the rows of SIGNAL with the fitted values instead of the measured ones."""
 
 EXAMPLES = """\
 examples:
@@ -49,9 +50,9 @@ examples:
   graphtv fuse borders.csv counties.csv out.csv --id fips --value rate --json
 
 lambda:
-  Larger fuses more. A number; or the criterion that chooses among 50 of them:
-  aic, bic, gcv, or cross-validation (cv; cv_1se for the simplest fit within a
-  standard error). `auto`, the default, is bic.
+  A number, or a criterion that chooses one of 50 values: aic, bic, gcv, or
+  cross-validation (cv; cv_1se for the simplest fit within one standard error).
+  A larger value fuses more. The default `auto` means bic.
 
 """
 
@@ -60,48 +61,48 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
     parser.usage = "graphtv fuse EDGES SIGNAL OUT [options]"
     parser.description, parser.epilog = DESCRIPTION, EXAMPLES + EXIT_HELP
-    parser.add_argument("edges", metavar="EDGES", help="table of edges; - is standard input")
-    parser.add_argument("signal", metavar="SIGNAL", help="table of vertices; - is standard input")
-    parser.add_argument("output", metavar="OUT", help="table of results; - is standard output")
+    parser.add_argument("edges", metavar="EDGES", help="table of edges; - for standard input")
+    parser.add_argument("signal", metavar="SIGNAL", help="table of vertices; - for standard input")
+    parser.add_argument("output", metavar="OUT", help="table of results; - for standard output")
     parser.add_argument(
         "--lam", type=_lambda, default="auto", metavar="L", help="a number, or a criterion (below)"
     )
-    parser.add_argument("--loss", choices=LOSSES, default="squared", help="by default squared")
+    parser.add_argument("--loss", choices=LOSSES, default="squared", help="default: squared")
     parser.add_argument(
         "--delta",
         type=positive,
         default=1.0,
         metavar="D",
-        help="where the Huber loss becomes linear; by default %(default)s",
+        help="threshold above which the Huber loss is linear (default: %(default)s)",
     )
     parser.add_argument(
         "--sparsity",
         type=nonnegative,
         default=0.0,
         metavar="M",
-        help="how much values are pulled to 0; by default %(default)s",
+        help="weight of the l1 penalty on the values (default: %(default)s)",
     )
     parser.add_argument(
         "--folds",
         type=positive_count,
         default=5,
         metavar="K",
-        help="of cross-validation, by default %(default)s",
+        help="number of cross-validation folds (default: %(default)s)",
     )
     columns = parser.add_argument_group("columns, by name or number")
-    columns.add_argument("--id", metavar="C", help="of SIGNAL, the vertices; by default the first")
+    columns.add_argument("--id", metavar="C", help="vertex names in SIGNAL (default: the first)")
     columns.add_argument(
-        "--value", metavar="C,…", help="of SIGNAL, the numbers; by default all others"
+        "--value", metavar="C,…", help="values in SIGNAL (default: all other columns)"
     )
     columns.add_argument(
-        "--vertex-weight", metavar="C", help="of SIGNAL, weights; by default `weight`, or none"
+        "--vertex-weight", metavar="C", help="weights in SIGNAL (default: `weight`, if it exists)"
     )
     columns.add_argument(
         "--edge-weight",
         metavar="C",
-        help="of EDGES, weights; by default `weight` or the third; `none` for weights of 1",
+        help="weights in EDGES (default: `weight` or the third column; `none`: all weights are 1)",
     )
-    add_solver_options(parser, "0, the exact answer, where flows lead to it")
+    add_solver_options(parser, "0, the exact solution, where max-flow can compute it")
     add_output_options(parser)
     parser.add_argument(
         "--pieces", action="store_true", help="add a column that numbers the pieces"
@@ -120,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_output(arguments.output, force=arguments.force)
     check_distinct({"EDGES": arguments.edges, "SIGNAL": arguments.signal})
     if arguments.json and arguments.output == STANDARD:
-        raise UsageError("--json and OUT must not both go to standard output; name a file for OUT")
+        raise UsageError("--json and OUT must not both go to standard output; OUT must be a file")
     signal = read_signal(arguments)
     graph = read_edges(arguments, signal)
     with solving("fusing", arguments, 1e-12) as options:
@@ -169,7 +170,7 @@ def _solve(
 
 @dataclass(frozen=True, eq=False)
 class Signal:
-    """What the table of vertices holds: (n,) or (n, C) numbers, 0 with weight 0 where unknown."""
+    """Values of the vertices, shape (n,) or (n, C); missing values are 0 with weight 0."""
 
     ids: dict[str, int]
     id_name: str
@@ -187,7 +188,7 @@ def read_signal(arguments: argparse.Namespace) -> Signal:
 
     table = Table(arguments.signal)
     if table.n_columns < 2:
-        table.fail(table.rows[0].line, "there must be a vertex and a number, got one field")
+        table.fail(table.rows[0].line, "expected a vertex and a value, got one field")
     if _has_header(table, arguments):
         table.take_header()
     header = table.header or [f"column {k + 1}" for k in range(table.n_columns)]
@@ -197,14 +198,14 @@ def read_signal(arguments: argparse.Namespace) -> Signal:
     if arguments.value is not None:
         columns = [table.column(name, "--value") for name in arguments.value.split(",")]
     if not columns:
-        raise UsageError(f"{table.name}: there is no column of numbers beside the weights")
+        raise UsageError(f"{table.name}: there is no column of values besides the weights")
     ids: dict[str, int] = {}
     values = np.empty((len(table.rows), len(columns)))
     weights = np.ones(len(table.rows))
     for k, row in enumerate(table.rows):
         name = row.fields[at]
         if name in ids:
-            table.fail(row.line, f"{name!r} is there already, in line {table.rows[ids[name]].line}")
+            table.fail(row.line, f"{name!r} is a duplicate of line {table.rows[ids[name]].line}")
         if not name:
             table.fail(row.line, "the name of the vertex is empty")
         ids[name] = k
@@ -231,7 +232,7 @@ def read_signal(arguments: argparse.Namespace) -> Signal:
 
 
 def _has_header(table: Table, arguments: argparse.Namespace) -> bool:
-    """Whether the first row names the columns: where numbers belong it has none."""
+    """Return whether the first row is a header, without numbers in the value columns."""
     first = table.rows[0].fields
     given = [] if arguments.value is None else arguments.value.split(",")
     named = [arguments.id, arguments.vertex_weight, *given]
@@ -250,7 +251,7 @@ def read_edges(arguments: argparse.Namespace, signal: Signal) -> Graph:
 
     table = Table(arguments.edges)
     if table.n_columns < 2:
-        table.fail(table.rows[0].line, "an edge must have two vertices, got one field")
+        table.fail(table.rows[0].line, "expected two vertices, got one field")
     first = table.rows[0].fields
     is_edge = any(name in signal.ids for name in first[:2])
     if not is_edge and (len(first) == 2 or not all(map(is_number, first[2:]))):
@@ -267,8 +268,8 @@ def read_edges(arguments: argparse.Namespace, signal: Signal) -> Graph:
             if name not in signal.ids:
                 table.fail(
                     row.line,
-                    f"{name!r} is no vertex of {signal.file}; where nothing was measured, give it a"
-                    " row without a number",
+                    f"{name!r} is not a vertex of {signal.file}; if it was not measured, add a row"
+                    " without a value",
                 )
             edges[k, side] = signal.ids[name]
         if weight is not None:
@@ -286,7 +287,7 @@ def _weight_column(table: Table, name: str | None, option: str) -> int | None:
 
 
 def _pieces(graph: Graph, u: Any) -> tuple[int, Any]:
-    """Return how many pieces of equal values there are, and which one each vertex is in."""
+    """Return the number of pieces of equal value and the piece of each vertex."""
     from graphtv.graph.components import connected_components
 
     tails, heads = graph.edges.T

@@ -1,4 +1,4 @@
-"""``graphtv info``: what to paste into a bug report."""
+"""``graphtv info``: versions and build for a bug report."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ OPTIONAL = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
-    parser.description = "Print versions, threads and build, for a bug report."
+    parser.description = "Print versions, threads and build for a bug report."
 
 
 def run(_: argparse.Namespace) -> None:
-    """Print names and values, a line each."""
+    """Print one name and value per line."""
     from graphtv import _core
 
     facts = {

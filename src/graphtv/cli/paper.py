@@ -1,4 +1,4 @@
-"""``graphtv paper``: the paper's tables and figures, computed anew."""
+"""``graphtv paper``: reproduce the tables and figures of the paper."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ examples:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
     parser.description = (
-        "Reproduce the tables and figures of the paper: printed, and written as CSV, PNG and one\n"
-        "page of HTML. A run that was interrupted goes on from where it was."
+        "Reproduce the tables and figures of the paper. They are printed, and written as CSV,\n"
+        "PNG and an HTML report. An interrupted run can be continued with the same command."
     )
     parser.epilog = EXAMPLES
     parser.add_argument(
@@ -46,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         metavar="DIR",
-        help="folder of the instances that cannot be generated, by default $GRAPHTV_DATA",
+        help="folder of the instances that cannot be generated (default: $GRAPHTV_DATA)",
     )
     parser.add_argument(
         "--quick", action="store_true", help="small instances and few iterations: about a minute"
@@ -56,12 +56,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=DEFAULT_OUT,
         metavar="DIR",
-        help="folder of tables, pictures and report, by default %(default)s",
+        help="folder for tables, figures and report (default: %(default)s)",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run what is not known yet, print the tables, and write the report."""
+    """Run the experiments that are not complete, print the tables and write the report."""
     asked = arguments.experiments
     wanted = NAMES if "all" in asked else tuple(dict.fromkeys(asked))
     data = _data(arguments.data)
@@ -75,7 +75,10 @@ def run(arguments: argparse.Namespace) -> None:
             try:
                 outcomes = run_cells(experiment, store, listener)
             except KeyboardInterrupt:
-                print(f"Finished cells are in {out}; the same command goes on.", file=sys.stderr)
+                print(
+                    f"Completed cells are in {out}; run the same command to continue.",
+                    file=sys.stderr,
+                )
                 raise
             sections[name] = _section(experiment, outcomes, out)
     for name in wanted:
@@ -84,18 +87,18 @@ def run(arguments: argparse.Namespace) -> None:
             print()
         show_claims(sections[name].claims, sys.stdout)
         print()
-    # The page also shows what earlier runs have found.
+    # The report also contains the results of earlier runs.
     for name in filter(store.has, set(NAMES) - set(wanted)):
         experiment = load(name)(arguments.quick, data)
         if outcomes := stored(experiment, store):
             sections[name] = _section(experiment, outcomes, out)
     shown = [sections[name] for name in NAMES if name in sections]
     page = write_page(shown, _facts(arguments.quick), out)
-    print(f"The report is {page}, with its tables and pictures beside it.")
+    print(f"Report written to {page}; its tables and figures are in the same folder.")
 
 
 def _section(experiment: Experiment, outcomes: Outcomes, out: Path) -> Section:
-    """Write the tables and pictures of an experiment."""
+    """Write the tables and figures of an experiment."""
     tables = experiment.tables(outcomes)
     for table in tables:
         write_csv(table, out)
@@ -104,7 +107,7 @@ def _section(experiment: Experiment, outcomes: Outcomes, out: Path) -> Section:
         import matplotlib  # noqa: F401
     except ImportError:
         pictures = []
-        notes.append('No pictures without matplotlib: pip install "graphtv[plot]"')
+        notes.append('Figures need matplotlib: pip install "graphtv[plot]"')
     else:
         pictures = experiment.pictures(outcomes, out)
     claims = experiment.claims(outcomes)
@@ -112,7 +115,7 @@ def _section(experiment: Experiment, outcomes: Outcomes, out: Path) -> Section:
 
 
 def _data(given: Path | None) -> Path | None:
-    """Return the folder of data, None if there is none."""
+    """Return the data folder, or None if there is none."""
     if given is not None:
         if not given.is_dir():
             raise UsageError(f"--data {given} is not a directory")
@@ -126,7 +129,7 @@ def _data(given: Path | None) -> Path | None:
 
 
 def _prepare(out: Path) -> None:
-    """Make the folder of the output."""
+    """Create the output folder."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         probe = out / f".probe-{os.getpid()}"
@@ -152,7 +155,7 @@ def _facts(quick: bool) -> list[str]:
 
 @contextmanager
 def _listener() -> Iterator[Listener]:
-    """Yield who shows the progress on stderr: a bar on a terminal, else a line per cell."""
+    """Yield a listener that shows progress on stderr: a bar on a terminal, else lines."""
     try:
         from rich import progress
         from rich.console import Console
@@ -174,12 +177,12 @@ def _listener() -> Iterator[Listener]:
 
 
 class _Lines:
-    """A line per cell that is done."""
+    """Print a line for each completed cell."""
 
     def begin(self, experiment: Experiment, cells: int, kept: int) -> None:
         self._name, self._n_cells, self._n_done = experiment.name, cells, kept
         if kept:
-            print(f"{self._name}: {kept} of {cells} cells known already", file=sys.stderr)
+            print(f"{self._name}: {kept} of {cells} cells already complete", file=sys.stderr)
 
     def start(self, key: str) -> None:
         self._start = time.perf_counter()
@@ -199,7 +202,7 @@ class _Lines:
 
 
 class _Bar:
-    """A bar per experiment, with what is being done."""
+    """A progress bar per experiment, with the current step."""
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar

@@ -1,8 +1,8 @@
-"""Images, volumes and arrays in files: PNG, JPEG and TIFF, and NumPy's .npy.
+"""Read and write images, volumes and arrays: PNG, JPEG, TIFF and .npy files.
 
-Pillow reads and writes PNG and JPEG, pypng reads and writes PNG with colours of 16 bits, tifffile
-reads and writes TIFF. What is read keeps its type; a transparency is set aside, to be put back as
-it was.
+Pillow handles PNG and JPEG, pypng handles PNG with 16 bits per channel, and tifffile handles TIFF.
+Pixels keep their data type. Transparency is stored separately and restored when the image is
+written.
 """
 
 from __future__ import annotations
@@ -32,35 +32,35 @@ FORMATS = {
     ".tif": "tiff",
     ".tiff": "tiff",
 }
-"""What a suffix says."""
+"""Formats by suffix."""
 
 JPEG_QUALITY = 95
 
 MOST_PIXELS = 2**29
-"""A PNG or JPEG that claims to have more than twice as many is not believed."""
+"""A PNG or JPEG whose header declares more than twice as many pixels is rejected."""
 
 MOST_UNPACKED, MOST_PACKING = 2**26, 20_000
-"""A file may unpack to so many bytes, and to so many more for each of its own."""
+"""Largest size of a decompressed file: a constant, plus a number of bytes per file byte."""
 
 Colour = tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """An image, a volume or an array, as a file holds it.
+    """An image, a volume or an array from a file.
 
     Attributes
     ----------
     pixels : ndarray
-        The numbers, without transparency.
+        The pixels without transparency.
     format : str
-        ``png``, ``jpeg``, ``tiff`` or ``npy``; another of Pillow's names if it can only be read.
+        ``png``, ``jpeg``, ``tiff`` or ``npy``, or Pillow's name of a format that can only be read.
     channel_axis : int or None
-        Where the file says that the colours are.
+        The axis of the colour channels according to the file.
     alpha : ndarray or None
-        The transparency, of the shape of the pixels without channels.
+        The transparency, with the shape of the pixels without channels.
     extras : dict
-        What else to hand on: ``icc_profile`` and ``dpi``, or ``axes`` and metadata of a TIFF.
+        Metadata to preserve: ``icc_profile`` and ``dpi``, or ``axes`` and metadata of a TIFF.
     """
 
     pixels: NDArray[Any]
@@ -71,7 +71,7 @@ class Picture:
 
     @property
     def n_channels(self) -> int:
-        """The number of colours."""
+        """The number of colour channels."""
         return 1 if self.channel_axis is None else self.pixels.shape[self.channel_axis]
 
 
@@ -79,12 +79,12 @@ class Picture:
 
 
 def read_picture(path: str) -> Picture:
-    """Read an image, a volume or an array; ``-`` is standard input."""
+    """Read an image, a volume or an array; ``-`` means standard input."""
     return picture_of(read_bytes(path), shown(path, "input"))
 
 
 def picture_of(data: bytes, name: str) -> Picture:
-    """Return what the content of a file of this name holds."""
+    """Return the picture in the content of a file with this name."""
     if not data:
         raise UsageError(f"{name}: the file is empty")
     if data[:6] == b"\x93NUMPY":
@@ -112,7 +112,7 @@ def _read_with_pillow(data: bytes, name: str) -> Picture:
 
 
 def _open(data: bytes, name: str) -> Any:
-    """Return an image of Pillow's, which may be larger than Pillow trusts strangers to send."""
+    """Open an image with Pillow; it may be larger than Pillow's default limit."""
     with _judging(name):
         image = _pillow().open(BytesIO(data))
         _believe(image, len(data))
@@ -122,7 +122,7 @@ def _open(data: bytes, name: str) -> Any:
 
 @contextlib.contextmanager
 def _judging(name: str) -> Iterator[None]:
-    """Let Pillow open large images, and say what it cannot read."""
+    """Let Pillow open large images, and turn its errors into UsageError."""
     from warnings import catch_warnings, simplefilter
 
     image_module = _pillow()
@@ -136,23 +136,23 @@ def _judging(name: str) -> Iterator[None]:
     except Exception as error:  # of every kind: the file may say anything
         reason = str(error).split("<_io")[0].rstrip(" '") or type(error).__name__
         if "cannot identify image" in reason:
-            reason = "it is no PNG, JPEG, TIFF or .npy file"
+            reason = "it is not a PNG, JPEG, TIFF or .npy file"
         raise UsageError(f"{name} cannot be read as an image: {reason}") from None
     finally:
         image_module.MAX_IMAGE_PIXELS = limit
 
 
 def _believe(image: Any, n_bytes: int) -> None:
-    """Raise if an image of Pillow's claims more than a file of so many bytes can unpack to."""
+    """Raise if an image declares more pixels than a file of this size can contain."""
     width, height = image.size
-    # Pillow has a pointer for each row.
+    # Pillow allocates a pointer per row.
     claimed = height * (width * len(image.getbands()) + 8)
     if claimed > MOST_UNPACKED + MOST_PACKING * n_bytes:
-        raise ValueError(f"it claims {width} × {height} pixels, and has {n_bytes} bytes")
+        raise ValueError(f"it declares {width} × {height} pixels, but has {n_bytes} bytes")
 
 
 def indices_of(data: bytes, name: str) -> tuple[NDArray[Any], list[Colour]] | None:
-    """Return the pixels of a PNG with a palette as numbers, and the palette; None of others."""
+    """Return the indices and the palette of a PNG with a palette, or None for other files."""
     if data[:8] != b"\x89PNG\r\n\x1a\n" or data[25:26] != b"\x03":
         return None
     image = _open(data, name)
@@ -174,7 +174,7 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
         image = image.convert("LA" if image.mode in ("L", "1") else "RGBA")
     elif image.mode in ("P", "CMYK", "YCbCr", "LAB", "HSV", "RGBX"):
         image = image.convert("RGB")
-        extras.pop("icc_profile", None)  # it was that of the other colours
+        extras.pop("icc_profile", None)  # it belongs to the original colours
     elif image.mode in ("PA", "RGBa"):
         image = image.convert("RGBA")
     elif image.mode == "La":
@@ -186,7 +186,7 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
 
 
 def _without_alpha(pixels: NDArray[Any], kind: str, extras: dict[str, Any]) -> Picture:
-    """Return the picture of pixels; the second or fourth channel is their transparency."""
+    """Return the picture with its second or fourth channel split off as transparency."""
     alpha = None
     if pixels.ndim == 3 and pixels.shape[2] in (2, 4):
         pixels, alpha = pixels[..., :-1], np.ascontiguousarray(pixels[..., -1])
@@ -195,7 +195,7 @@ def _without_alpha(pixels: NDArray[Any], kind: str, extras: dict[str, Any]) -> P
 
 
 def _has_endless_pages(data: bytes) -> bool:
-    """Whether the directories of a TIFF, each of which says where the next one is, form a loop."""
+    """Return whether the linked list of directories of a TIFF contains a loop."""
     order: Literal["little", "big"] = "little" if data[:1] == b"I" else "big"
     is_big = data[2:4] in (b"+\0", b"\0+")
     width, first, count, entry = (8, 8, 8, 20) if is_big else (4, 4, 2, 12)
@@ -212,7 +212,7 @@ def _has_endless_pages(data: bytes) -> bool:
 def _read_tiff(data: bytes, name: str) -> Picture:
     tifffile = _tifffile()
     if _has_endless_pages(data):
-        raise UsageError(f"{name} cannot be read as TIFF: its list of pages leads back into itself")
+        raise UsageError(f"{name} cannot be read as TIFF: its list of pages contains a loop")
     complaints = _Complaints(logging.ERROR)
     logger = logging.getLogger("tifffile")
     was_loud, logger.propagate = logger.propagate, False
@@ -224,14 +224,14 @@ def _read_tiff(data: bytes, name: str) -> Picture:
                 return _read_with_pillow(data, name)
             if series.nbytes > MOST_UNPACKED + MOST_PACKING * len(data):
                 raise UsageError(
-                    f"{name} cannot be read as TIFF: it claims the shape {series.shape}, and has"
+                    f"{name} cannot be read as TIFF: it declares the shape {series.shape}, but has"
                     f" {len(data)} bytes"
                 )
             n_pieces = math.prod(series.keyframe.chunked) * len(series.pages)
-            if n_pieces > len(data):  # each has its place written down, in some bytes
+            if n_pieces > len(data):  # each offset is stored in the file and takes some bytes
                 raise UsageError(
-                    f"{name} cannot be read as TIFF: it claims {n_pieces} strips or tiles, and has"
-                    f" {len(data)} bytes"
+                    f"{name} cannot be read as TIFF: it declares {n_pieces} strips or tiles, but"
+                    f" has {len(data)} bytes"
                 )
             axes, n_extra = series.axes, len(page.extrasamples)
             extras = {"axes": axes, **metadata_of(file)}
@@ -239,7 +239,7 @@ def _read_tiff(data: bytes, name: str) -> Picture:
     except Exception as error:  # of every kind: the file may say anything
         if isinstance(error, UsageError):
             raise
-        if "imagecodecs" in str(error):  # a compression that Pillow may know
+        if "imagecodecs" in str(error):  # a compression that Pillow may support
             return _read_with_pillow(data, name)
         raise UsageError(f"{name} cannot be read as TIFF: {error}") from None
     finally:
@@ -260,17 +260,17 @@ def _read_tiff(data: bytes, name: str) -> Picture:
 
 
 def _native(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array with the bytes of its numbers in the order of this machine."""
+    """Return an array in native byte order."""
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 class _Complaints(logging.Handler):
-    """Keeps the first error that tifffile logs: it goes on, with zeros for what it cannot read."""
+    """Stores the first error that tifffile logs before it continues with zeros."""
 
     first: str | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take note of it."""
+        """Store the first message."""
         self.first = self.first or record.getMessage()
 
 
@@ -278,40 +278,40 @@ class _Complaints(logging.Handler):
 
 
 def format_of(path: str, otherwise: str) -> str:
-    """Return the format that a name asks for; that of standard output is `otherwise`."""
+    """Return the format given by the suffix of a name; `otherwise` for standard output."""
     if path == STANDARD:
         return otherwise if otherwise in FORMATS.values() else "png"
     return FORMATS[os.path.splitext(path)[1].lower()]
 
 
 def check_can_hold(picture: Picture, kind: str, path: str) -> None:
-    """Raise if a format cannot hold a picture as it is."""
+    """Raise if a format cannot represent a picture exactly."""
     where = shown(path, "output")
     better = "; write .tif or .npy" if picture.alpha is None else "; write .tif"
     if kind == "npy":
         if picture.alpha is not None:
-            raise UsageError(f"{where} cannot hold the image's transparency{better} or .png")
+            raise UsageError(f"{where}: the format does not support transparency{better} or .png")
         return
     if kind == "tiff":
         return
     shape, axis, name = picture.pixels.shape, picture.channel_axis, kind.upper()
     if len(shape) - (axis is not None) != 2:
-        raise UsageError(f"{where}: {name} holds images in the plane, got shape {shape}{better}")
+        raise UsageError(f"{where}: {name} supports 2-D images only, got shape {shape}{better}")
     if axis is not None and shape[axis] != 3:
-        raise UsageError(f"{where}: {name} holds 1 or 3 channels, got {shape[axis]}{better}")
+        raise UsageError(f"{where}: {name} supports 1 or 3 channels, got {shape[axis]}{better}")
     types = [np.dtype(t) for t in ((bool, np.uint8, np.uint16) if kind == "png" else (np.uint8,))]
     if picture.pixels.dtype not in types:
         raise UsageError(
-            f"{where}: {name} does not hold {picture.pixels.dtype}{better}"
+            f"{where}: {name} does not support {picture.pixels.dtype}{better}"
             if kind == "png"
-            else f"{where}: JPEG holds uint8 alone, got {picture.pixels.dtype}{better} or .png"
+            else f"{where}: JPEG supports uint8 only, got {picture.pixels.dtype}{better} or .png"
         )
     if kind == "jpeg" and picture.alpha is not None:
-        raise UsageError(f"{where}: JPEG cannot hold the image's transparency; write .png")
+        raise UsageError(f"{where}: JPEG does not support transparency; write .png")
 
 
 def encode(picture: Picture, kind: str) -> bytes:
-    """Return the content of a file with this picture, which the format must be able to hold."""
+    """Return the content of a file with this picture; the format must support it."""
     buffer = BytesIO()
     if kind == "npy":
         np.save(buffer, picture.pixels, allow_pickle=False)

@@ -1,7 +1,7 @@
-"""A progress bar for solver runs, on the terminal alone.
+"""A progress bar for solver runs, shown on terminals only.
 
-The gap falls roughly by a constant factor per iteration, so its logarithm is what gets ahead: the
-bar is full when log₁₀ of the gap has gone all the way from its first value to the tolerance.
+The gap decreases by a roughly constant factor per iteration, so the bar shows its logarithm: it
+starts at log₁₀ of the first gap and is full at log₁₀ of the tolerance.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from graphtv.solver.termination import EXACT_GAP
 
 @contextmanager
 def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | None]:
-    """Show a bar on stderr while a run goes on, and yield the callback that moves it.
+    """Show a bar on stderr during a run, and yield the callback that updates it.
 
-    Yields None, which `graphtv.solve` takes for no callback, where there is nothing to show it on
-    (stderr is no terminal) or nothing to draw it with (rich is not installed).
+    Yield None, which means no callback in `graphtv.solve`, if stderr is not a terminal or rich is
+    not installed.
 
     Parameters
     ----------
     title : str
-        What is being done.
+        Text in front of the bar.
     tol : float
         The relative gap at which the bar is full, as passed to `graphtv.solve`.
     """
@@ -45,7 +45,7 @@ def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | No
         *columns,
         console=_console(),
         transient=True,
-        # A table on the same terminal goes above the bar; one in a file or a pipe is left alone.
+        # Output to the same terminal appears above the bar; files and pipes are not affected.
         redirect_stdout=sys.stdout.isatty(),
     ) as bar:
         task = bar.add_task(title, total=1.0, iteration=0, log_gap="-")
@@ -53,7 +53,7 @@ def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | No
 
         def show(info: Info) -> None:
             nonlocal reach, last, runs
-            if info.iteration < last:  # the next of several runs, of a path for instance
+            if info.iteration < last:  # the next of several runs, for example of a path
                 reach, runs = Reach(tol), runs + 1
             last = info.iteration
             bar.update(
@@ -68,7 +68,7 @@ def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | No
 
 
 class Reach:
-    """How much of the way to a tolerance lies behind, in decades; it never falls."""
+    """Progress towards a tolerance on a logarithmic scale; it never decreases."""
 
     def __init__(self, tol: float) -> None:
         self._end = math.log10(tol or EXACT_GAP)
@@ -76,7 +76,7 @@ class Reach:
         self._share = 0.0
 
     def __call__(self, relative_gap: float) -> float:
-        """Return the share, from 0 to 1, after this gap was proved."""
+        """Return the progress from 0 to 1 for this gap."""
         if relative_gap == math.inf:
             return self._share
         now = max(math.log10(relative_gap), self._end) if relative_gap > 0.0 else self._end
@@ -89,14 +89,14 @@ class Reach:
 
 
 def _logarithm(gap: float) -> str:
-    """Return log₁₀ of a gap as text; a gap of 0 and one not yet known have none."""
+    """Return log₁₀ of a gap as text, or - if the gap is 0 or unknown."""
     if gap == 0.0:
         return "-∞"
     return f"{math.log10(gap):.1f}" if gap < math.inf else "-"
 
 
 def _rich() -> Any:
-    """Return the module rich.progress, or None without it."""
+    """Return the module rich.progress, or None if rich is not installed."""
     try:
         from rich import progress
     except ImportError:

@@ -1,4 +1,4 @@
-"""Scribbles as people draw them: numbers, a palette, or colours on an empty ground."""
+"""Read scribbles from images of numbers, with a palette, or with colours on a background."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from graphtv.cli.pictures import Colour, indices_of, picture_of
 from graphtv.io.palette import default_colour
 
 MOST_CLASSES = 64
-"""More colours than this are a soft brush or a photograph, not scribbles."""
+"""Images with more colours are rejected: a soft brush or a photograph."""
 
 PART = 1 << 20
-"""Pixels to deal with at a time."""
+"""Number of pixels processed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +27,11 @@ class Scribbles:
     Attributes
     ----------
     marks : ndarray of int
-        The class of every pixel, 1…C, or 0.
+        The class 1, …, C of each pixel, or 0 for none.
     colours : list of Colour
-        What the classes are drawn in, C of them.
+        The colours of the C classes.
     names : list of str
-        What the classes are called in the file: a number, or a colour in hexadecimal.
+        The classes as in the file: a number, or a colour in hexadecimal.
     """
 
     marks: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Scribbles:
 
 
 def read_scribbles(path: str, background: str | None) -> Scribbles:
-    """Read scribbles; `background` is the colour of pixels without, if it is not the usual."""
+    """Read scribbles; `background` is the colour of pixels without scribbles, if unusual."""
     data, name = read_bytes(path), shown(path, "input")
     found = indices_of(data, name)
     if found is not None and background is None:
@@ -48,9 +48,7 @@ def read_scribbles(path: str, background: str | None) -> Scribbles:
         return _of_numbers(indices, palette, name)
     picture = picture_of(data, name)
     if picture.format == "jpeg":
-        raise UsageError(
-            f"{name} is a JPEG, which blurs colours; scribbles must be PNG, TIFF or .npy"
-        )
+        raise UsageError(f"{name} is a JPEG, which is lossy; scribbles must be PNG, TIFF or .npy")
     pixels = picture.pixels
     if pixels.dtype.kind == "f":
         raise UsageError(f"{name} must hold integers, got {pixels.dtype}")
@@ -65,12 +63,12 @@ def read_scribbles(path: str, background: str | None) -> Scribbles:
 
 
 def _of_numbers(numbers: NDArray[Any], palette: list[Colour], name: str) -> Scribbles:
-    """Return the scribbles of an image of numbers, 0 for none."""
+    """Return the scribbles of an image of numbers; 0 means none."""
     if numbers.dtype.kind == "b":
-        raise UsageError(f"{name} has one class; there must be at least 2")
+        raise UsageError(f"{name} has one class; at least 2 are needed")
     values = _values(numbers, None)
     if len(values) and values[0] < 0:
-        raise UsageError(f"{name} must not hold negative numbers, got {values[0]}")
+        raise UsageError(f"{name} must not contain negative numbers, got {values[0]}")
     used = values[values > 0]
     _check_classes([str(v) for v in used.tolist()], name)
     colours = [
@@ -85,7 +83,7 @@ def _of_numbers(numbers: NDArray[Any], palette: list[Colour], name: str) -> Scri
 def _of_colours(
     pixels: NDArray[np.uint8], alpha: NDArray[Any] | None, background: str | None, name: str
 ) -> Scribbles:
-    """Return the scribbles of a painted image: a class per colour, sorted by its code."""
+    """Return the scribbles of a painted image: one class per colour, sorted by colour code."""
     codes = np.zeros(pixels.shape[:-1], dtype=np.int32)
     for k in range(3):
         codes <<= 8
@@ -100,8 +98,8 @@ def _of_colours(
     if not empty.any():
         ground = "transparent, black or white" if background is None else f"#{background}"
         raise UsageError(
-            f"{name} has no ground without scribbles: nothing in it is {ground}; --background says"
-            " which colour it is"
+            f"{name} has no background: no pixel is {ground}; set the background colour with"
+            " --background"
         )
     used = _values(codes, empty)
     names = [f"#{code:06x}" for code in used.tolist()]
@@ -112,7 +110,7 @@ def _of_colours(
 
 
 def _values(numbers: NDArray[Any], empty: NDArray[np.bool_] | None) -> NDArray[Any]:
-    """Return what numbers there are outside of `empty`, sorted; by parts, to save memory."""
+    """Return the distinct values outside of `empty`, sorted; in parts, to save memory."""
     found = np.empty(0, dtype=numbers.dtype)
     for part in _parts(numbers.size):
         here = numbers.reshape(-1)[part]
@@ -123,7 +121,7 @@ def _values(numbers: NDArray[Any], empty: NDArray[np.bool_] | None) -> NDArray[A
 def _ranks(
     numbers: NDArray[Any], used: NDArray[Any], empty: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return which of the used numbers each is, counted from 1, and 0 for the empty ones."""
+    """Return the rank of each value among the used values, from 1; 0 for empty pixels."""
     marks = np.zeros(numbers.shape, dtype=np.int64)
     for part in _parts(numbers.size):
         ranks = np.searchsorted(used, numbers.reshape(-1)[part]) + 1
@@ -141,6 +139,6 @@ def _check_classes(names: list[str], path: str) -> None:
         raise UsageError(f"{path} must have scribbles of at least 2 classes, got {got}")
     if len(names) > MOST_CLASSES:
         raise UsageError(
-            f"{path} has {len(names)} colours, more than the {MOST_CLASSES} classes there may be;"
-            " draw with a hard brush, without smooth edges"
+            f"{path} has {len(names)} colours, but at most {MOST_CLASSES} classes are possible;"
+            " draw with a hard brush, without anti-aliasing"
         )

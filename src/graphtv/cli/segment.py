@@ -1,4 +1,4 @@
-"""``graphtv segment``: an image divided into the classes of a few scribbles."""
+"""``graphtv segment``: segment an image from scribbles."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SUFFIXES = (".npy", ".png", ".tif", ".tiff")
 TOLERANCE = 5e-4
 
 DESCRIPTION = """\
-Divide an image or a volume into regions, given a few scribbles of each class.
+Segment an image or a volume from a few scribbles of each class.
 
-Scribbles are an image of the same size: a grey or palette image (or .npy) with 0
-for none and k for class k, or a painted one, where every colour is a class and
-the ground is transparent, else black or white."""
+The scribbles are an image of the same size. In a grey or palette image (or .npy
+file), 0 means none and k means class k. In a colour image, every colour is a class,
+and the background is transparent, or else black or white."""
 
 EXAMPLES = """\
 examples:
@@ -39,8 +39,8 @@ examples:
   graphtv segment photo.jpg scribbles.png labels.png --overlay over.png
   graphtv segment volume.npy seeds.npy labels.npy --weight 0.3 --json
 
-The labels are numbered 1, 2, … in the order of the scribbles' numbers, or of
-their colours' codes. PNG labels have a palette with the scribbles' colours.
+The labels are numbered 1, 2, … in the order of the numbers or colour codes of the
+scribbles. PNG labels have a palette with the colours of the scribbles.
 
 """
 
@@ -49,45 +49,45 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
     parser.usage = "graphtv segment IMAGE SCRIBBLES OUT [options]"
     parser.description, parser.epilog = DESCRIPTION, EXAMPLES + EXIT_HELP
-    parser.add_argument("input", metavar="IMAGE", help="PNG, JPEG, TIFF or .npy; - is stdin")
+    parser.add_argument("input", metavar="IMAGE", help="PNG, JPEG, TIFF or .npy; - for stdin")
     parser.add_argument("scribbles", metavar="SCRIBBLES", help="PNG, TIFF or .npy")
-    parser.add_argument("output", metavar="OUT", help="labels: .png, .tif or .npy; - is stdout")
+    parser.add_argument("output", metavar="OUT", help="labels: .png, .tif or .npy; - for stdout")
     parser.add_argument(
-        "--overlay", metavar="FILE", help="also write the labels over the image, PNG"
+        "--overlay", metavar="FILE", help="also write a PNG of the image tinted by class"
     )
     parser.add_argument(
         "--background",
         type=_colour,
         metavar="RRGGBB",
-        help="the colour of pixels without scribbles",
+        help="colour of pixels without scribbles, in hexadecimal",
     )
     parser.add_argument(
         "--weight",
         type=positive,
         default=0.15,
         metavar="W",
-        help="length of borders: larger is smoother; by default %(default)s",
+        help="weight of the border length; larger is smoother (default: %(default)s)",
     )
     parser.add_argument(
         "--xi",
         type=nonnegative,
         default=0.1,
         metavar="X",
-        help="how much borders keep to the edges of the image; by default %(default)s",
+        help="how strongly borders follow the edges of the image (default: %(default)s)",
     )
     parser.add_argument(
         "--epsilon",
         type=positive,
         default=0.25,
         metavar="E",
-        help="how soft decisions are; by default %(default)s",
+        help="entropy weight; larger gives softer assignments (default: %(default)s)",
     )
     parser.add_argument(
         "--connectivity",
         type=positive_count,
         default=1,
         metavar="K",
-        help="2 adds diagonal neighbours; by default %(default)s",
+        help="2 adds diagonal neighbours (default: %(default)s)",
     )
     parser.add_argument(
         "--overrule", action="store_true", help="scribbled pixels may change their class"
@@ -150,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise for what can be refused before anything is read."""
+    """Raise for errors that can be found before anything is read."""
     check_output(arguments.output, force=arguments.force, suffixes=SUFFIXES)
     outputs = {"OUT": arguments.output}
     if arguments.overlay is not None:
@@ -161,11 +161,11 @@ def _check(arguments: argparse.Namespace) -> None:
     check_distinct(outputs)
     check_distinct({"IMAGE": arguments.input, "SCRIBBLES": arguments.scribbles})
     if arguments.json and arguments.output == STANDARD:
-        raise UsageError("--json and OUT must not both go to standard output; name a file for OUT")
+        raise UsageError("--json and OUT must not both go to standard output; OUT must be a file")
 
 
 def _pixels(picture: Picture, scribbles: Scribbles, arguments: argparse.Namespace) -> Any:
-    """Return the image with channels last; raise unless the scribbles fit it."""
+    """Return the image with channels last; raise if the scribbles have another shape."""
     import numpy as np
 
     pixels, axis, shape = picture.pixels, picture.channel_axis, scribbles.marks.shape
@@ -176,11 +176,11 @@ def _pixels(picture: Picture, scribbles: Scribbles, arguments: argparse.Namespac
         size = pixels.shape if axis is None else pixels.shape[:-1]
         raise UsageError(
             f"{shown(arguments.scribbles, 'input')} has shape {shape},"
-            f" {shown(arguments.input, 'input')} has {size}; they must be alike"
+            f" {shown(arguments.input, 'input')} has {size}; they must be equal"
         )
     is_flat = len(shape) == 2
     if not is_flat and (arguments.output.lower().endswith(".png") or arguments.overlay):
-        raise UsageError(f"PNG holds images in the plane, got shape {shape}; write .npy or .tif")
+        raise UsageError(f"PNG supports 2-D images only, got shape {shape}; write .npy or .tif")
     return pixels
 
 
@@ -194,7 +194,7 @@ def _encode(labels: Any, scribbles: Scribbles, path: str) -> bytes:
 
 
 def _overlay(pixels: Any, labels: Any, scribbles: Scribbles) -> bytes:
-    """Return the image, tinted by class, with white borders."""
+    """Return the image tinted by class, with white borders."""
     import numpy as np
 
     from graphtv.cli.pictures import Picture, encode

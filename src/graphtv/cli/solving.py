@@ -1,4 +1,4 @@
-"""What the commands that solve a problem share: options, exit codes, and the report."""
+"""Options, exit codes and reports of all commands that solve a problem."""
 
 from __future__ import annotations
 
@@ -22,49 +22,47 @@ EXIT_CODES = {
     "stalled": 5,
     "interrupted": 130,
 }
-"""The exit code of every status; 1 is for bugs, 2 for wrong requests."""
+"""The exit code of each status; 1 means a bug, 2 invalid usage."""
 
 EXIT_HELP = """\
 exit codes:
-  0    solved: the relative gap is proved to be at most --tol
-  2    a wrong request, or an input that cannot be read; nothing is written
+  0    solved: the certified relative gap is at most --tol
+  2    invalid usage, or an input that cannot be read; nothing is written
   3    --max-iterations was reached
   4    --time-limit was reached
-  5    no further progress, as a rule at the limit of rounding
+  5    no further progress, usually because of rounding errors
   130  Ctrl-C
-With 3, 4, 5 and 130 the best answer so far is written, with its certificate;
-nothing is if there is none yet."""
+With 3, 4, 5 and 130 the best solution so far is written with its certificate,
+if there is one."""
 
 PRECONDITIONERS = ("auto", "none", "diagonal", "chains", "linear", "nested", "matroid")
 METHODS = ("auto", "pdhg", "descent", "exact")
 
 
 def add_solver_options(parser: argparse.ArgumentParser, tol: str) -> None:
-    """Add the options of `graphtv.solve`; `tol` tells the default."""
+    """Add the options of `graphtv.solve`; `tol` describes the default tolerance."""
     group = parser.add_argument_group("solver")
     group.add_argument(
         "--tol",
         type=nonnegative,
         metavar="GAP",
-        help=f"relative gap to prove, 0 for the exact answer; by default {tol}",
+        help=f"relative gap to certify, 0 for the exact solution (default: {tol})",
+    )
+    group.add_argument("--time-limit", type=nonnegative, metavar="S", help="time limit in seconds")
+    group.add_argument(
+        "--max-iterations", type=count, metavar="N", help="largest number of iterations"
     )
     group.add_argument(
-        "--time-limit", type=nonnegative, metavar="S", help="seconds to give up after"
+        "--threads", type=positive_count, metavar="N", help="default: number of processors"
     )
+    group.add_argument("--method", choices=METHODS, default="auto", help="default: auto")
     group.add_argument(
-        "--max-iterations", type=count, metavar="N", help="iterations to give up after"
-    )
-    group.add_argument(
-        "--threads", type=positive_count, metavar="N", help="by default as many as processors"
-    )
-    group.add_argument("--method", choices=METHODS, default="auto", help="by default auto")
-    group.add_argument(
-        "--preconditioner", choices=PRECONDITIONERS, default="auto", help="by default auto"
+        "--preconditioner", choices=PRECONDITIONERS, default="auto", help="default: auto"
     )
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is written, and printed."""
+    """Add the options for output files and printed output."""
     group = parser.add_argument_group("output")
     group.add_argument("--force", action="store_true", help="overwrite existing files")
     group.add_argument(
@@ -73,7 +71,7 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     chat = group.add_mutually_exclusive_group()
     chat.add_argument("-q", "--quiet", action="store_true", help="print no summary")
     chat.add_argument(
-        "-v", "--verbose", action="store_true", help="print the solver's table on standard error"
+        "-v", "--verbose", action="store_true", help="print the solver log on standard error"
     )
 
 
@@ -93,7 +91,7 @@ def solver_options(arguments: argparse.Namespace, callback: Any = None) -> dict[
 
 @contextlib.contextmanager
 def solving(title: str, arguments: argparse.Namespace, tol: float) -> Iterator[dict[str, Any]]:
-    """Yield options for the solver, show progress meanwhile, and turn bad values into messages."""
+    """Yield solver options, show progress, and turn ValueError into UsageError."""
     from graphtv.cli.progress import progress_bar
 
     tolerance = tol if arguments.tol is None else arguments.tol
@@ -112,7 +110,7 @@ def solving(title: str, arguments: argparse.Namespace, tol: float) -> Iterator[d
 def report(
     arguments: argparse.Namespace, result: Result, output: str, facts: dict[str, Any]
 ) -> int:
-    """Print the certificate, as JSON if asked to, and return the exit code."""
+    """Print the certificate, as JSON if `--json` is given, and return the exit code."""
     code = exit_code(result)
     if arguments.json:
         print_json(arguments, result, facts | {"exit_code": code})
@@ -130,19 +128,19 @@ def report(
 
 
 def exit_code(result: Result) -> int:
-    """Return the exit code that tells how a run ended."""
+    """Return the exit code for the status of a run."""
     return EXIT_CODES[result.status]
 
 
 def print_json(arguments: argparse.Namespace, result: Result, facts: dict[str, Any]) -> None:
-    """Print the certificate and further facts as one JSON object on a line."""
+    """Print the certificate and further facts as a JSON object on one line."""
     print(json_text(certificate(arguments, result, facts), sys.stdout.encoding))
 
 
 def certificate(
     arguments: argparse.Namespace, result: Result, facts: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what was proved, further facts, and the options of the command."""
+    """Return the certificate, further facts and the options of the command."""
     return {
         "command": arguments.command,
         "status": result.status,
@@ -165,9 +163,9 @@ def certificate(
 
 
 def json_text(content: dict[str, Any], encoding: str | None = "utf-8") -> str:
-    """Return JSON on a line, with escapes if the encoding lacks one of its characters.
+    """Return JSON on one line, with escapes for characters that the encoding lacks.
 
-    Names of files may hold bytes that are no characters in any encoding.
+    File names may contain bytes that cannot be decoded.
     """
     finite = _finite(content)
     text = json.dumps(finite, allow_nan=False, ensure_ascii=False)
@@ -179,7 +177,7 @@ def json_text(content: dict[str, Any], encoding: str | None = "utf-8") -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value with null for the numbers that JSON does not have."""
+    """Return a value with None for numbers that JSON cannot represent."""
     if isinstance(value, dict):
         return {name: _finite(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -207,10 +205,10 @@ def _brief(value: Any) -> str:
 
 
 def nonnegative(text: str) -> float:
-    """Return a finite number that is not negative."""
+    """Return a finite nonnegative number."""
     value = float(text)
     if not 0.0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a finite number, at least 0, got {text}")
+        raise argparse.ArgumentTypeError(f"must be a finite number >= 0, got {text}")
     return value
 
 
@@ -218,12 +216,12 @@ def positive(text: str) -> float:
     """Return a finite number above 0."""
     value = float(text)
     if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a finite number above 0, got {text}")
+        raise argparse.ArgumentTypeError(f"must be a finite number > 0, got {text}")
     return value
 
 
 def count(text: str) -> int:
-    """Return an integer that is not negative."""
+    """Return a nonnegative integer."""
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"must be at least 0, got {text}")

@@ -1,6 +1,6 @@
-"""Tables in text files: values between commas, semicolons, tabs or blanks, with or without names.
+"""Tables in text files, separated by commas, semicolons, tabs or spaces, with optional header.
 
-Whatever is wrong is told with the file, the line and the reason.
+Errors contain the file, the line and the reason.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from graphtv.cli.errors import UsageError
 from graphtv.cli.files import read_bytes, shown
 
 MISSING = {"", "na", "n/a", "nan", "null", "none", "."}
-"""What stands for a number that is not known."""
+"""Texts that mean a missing number."""
 
 DELIMITERS = (",", "\t", ";")
 
 
 @dataclass(frozen=True)
 class Row:
-    """The fields of a line, and its number, counted from 1."""
+    """The fields of a line and its number, counted from 1."""
 
     line: int
     fields: list[str]
@@ -35,11 +35,11 @@ class Table:
     Attributes
     ----------
     name : str
-        The file, as messages have it.
+        The name of the file in messages.
     delimiter : str
-        What is between the fields; a blank stands for any number of them.
+        The separator of fields; a space means any number of spaces.
     rows : list of Row
-        All of them; `take_header` takes the first away.
+        All rows; `take_header` removes the first.
     header : list of str or None
         The names of the columns.
     """
@@ -52,21 +52,21 @@ class Table:
         self.delimiter = next((d for d in DELIMITERS if d in first), " ")
         self.rows = self._split(text)
         if not self.rows:
-            raise UsageError(f"{self.name}: there is no row in it")
+            raise UsageError(f"{self.name}: the table is empty")
 
     @property
     def n_columns(self) -> int:
-        """How many fields a row has."""
+        """Number of fields of a row."""
         return len(self.rows[0].fields) if self.header is None else len(self.header)
 
     def take_header(self) -> None:
-        """Take the first row for the names of the columns."""
+        """Use the first row as the names of the columns."""
         self.header = self.rows.pop(0).fields
         if not self.rows:
-            raise UsageError(f"{self.name}: there is no row after the names of the columns")
+            raise UsageError(f"{self.name}: there is no row after the header")
 
     def column(self, name: str, option: str) -> int:
-        """Return the place of a column that an option names, or numbers from 1."""
+        """Return the index of a column that an option gives by name or by number from 1."""
         if self.header is not None and name in self.header:
             return self.header.index(name)
         if name.isdigit() and 1 <= int(name) <= self.n_columns:
@@ -75,7 +75,7 @@ class Table:
         raise UsageError(f"{option} must be a column of {self.name} ({names}), got {name}")
 
     def number(self, row: Row, column: int, *, what: str) -> float:
-        """Return a field as a number; NaN where it is missing."""
+        """Return a field as a number; NaN if it is missing."""
         field = row.fields[column]
         if field.lower() in MISSING:
             return math.nan
@@ -88,7 +88,7 @@ class Table:
         return value
 
     def fail(self, line: int, reason: str) -> NoReturn:
-        """Say what is wrong, and where."""
+        """Raise UsageError with the file, the line and the reason."""
         raise UsageError(f"{self.name}, line {line}: {reason}")
 
     def _decode(self, data: bytes) -> str:
@@ -118,14 +118,14 @@ class Table:
             if len(row.fields) != len(rows[0].fields):
                 self.fail(
                     row.line,
-                    f"there must be {len(rows[0].fields)} fields as in line {rows[0].line},"
+                    f"expected {len(rows[0].fields)} fields as in line {rows[0].line},"
                     f" got {len(row.fields)}",
                 )
         return rows
 
 
 def is_number(field: str) -> bool:
-    """Whether a field holds a number, or says that it is missing."""
+    """Return whether a field is a number or marks a missing one."""
     try:
         float(field)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a TIFF says about its pixels, handed on to a TIFF with other pixels of the same shape.
+"""Copy the metadata of a TIFF to a TIFF with other pixels of the same shape.
 
 These are the resolution, the colour profile, and the metadata of ImageJ or of the Open Microscopy
 Environment: names of axes and channels, physical sizes, display ranges, and free text.
@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 COMPUTED = ("ImageJ", "images", "channels", "slices", "frames", "hyperstack")
-"""Keys of ImageJ that tifffile writes by itself, from the shape."""
+"""ImageJ keys that tifffile computes from the shape."""
 
 TIFF_DATA = re.compile(r"<(\w+:)?TiffData\b[^>]*?(?:/>|>.*?</(?:\w+:)?TiffData>)\s*", re.S)
 UUID = re.compile(r'(<(?:\w+:)?OME\b[^>]*?)\s+UUID="[^"]*"')
@@ -20,7 +20,7 @@ BITS = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?\bType=")bit"')
 
 
 def metadata_of(file: Any) -> dict[str, Any]:
-    """Return what to hand on of an open `tifffile.TiffFile`, of which the first series is used."""
+    """Return the metadata of the first series of an open `tifffile.TiffFile`."""
     tags = file.pages[0].tags
     found: dict[str, Any] = {}
     if "XResolution" in tags and "YResolution" in tags:
@@ -38,7 +38,7 @@ def metadata_of(file: Any) -> dict[str, Any]:
 
 
 def write_options(extras: dict[str, Any], axes: str, shape: tuple[int, ...]) -> dict[str, Any]:
-    """Return arguments of `tifffile.imwrite` for pixels of these axes and this shape."""
+    """Return arguments of `tifffile.imwrite` for pixels with these axes and this shape."""
     options: dict[str, Any] = {}
     if "resolution" in extras:
         x, y, unit = extras["resolution"]
@@ -59,7 +59,7 @@ def write_options(extras: dict[str, Any], axes: str, shape: tuple[int, ...]) -> 
 
 
 def _ome_xml(xml: str, n_planes: int) -> bytes:
-    """Return OME-XML that refers to the planes of a new file, which are in order."""
+    """Return OME-XML for the planes of a new file, which are in order."""
     planes = f'TiffData IFD="0" PlaneCount="{n_planes}"/>'
     count = 0
 

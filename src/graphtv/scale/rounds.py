@@ -43,8 +43,8 @@ FIRST_SHARE, SHARE = 0.8, 0.5
 FALL = 0.01
 """Windows are solved to this part of the gap of all: as a rule it does not fall by more."""
 
-PATIENCE, PROGRESS = 30, 0.9
-"""A run has stalled when the gap has not fallen below this part in so many rounds."""
+STALL_ROUNDS, STALL_RATIO = 30, 0.9
+"""A run has stalled if the gap has not decreased by this factor within so many rounds."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Rounds:
         options, record = self.options, self.records[-1]
         best = LastProgress()
         for earlier in self.records:
-            best = best.after(earlier.iteration, earlier.relative_gap, PROGRESS)
+            best = best.after(earlier.iteration, earlier.relative_gap, STALL_RATIO)
         is_done = record.relative_gap <= options.tolerance
         return ending(
             relative_gap=record.relative_gap,
@@ -165,7 +165,7 @@ class Rounds:
             iteration=record.iteration,
             max_iterations=options.max_rounds,
             last_progress=best.iteration,
-            patience=PATIENCE,
+            patience=STALL_ROUNDS,
             is_interrupted=not is_done and self._is_told_to_end(record),
             is_late=options.deadline is not None and time.time() >= options.deadline,
         )

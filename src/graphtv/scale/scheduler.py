@@ -14,11 +14,11 @@ from typing import Any
 import dask
 from dask.base import get_scheduler
 
-GLANCE = 5.0
-"""Seconds from one look at the workers to the next."""
+POLL_INTERVAL = 5.0
+"""Seconds between two checks of the workers."""
 
-PATIENCE = 60.0
-"""Seconds that all workers may be paused."""
+PAUSE_LIMIT = 60.0
+"""Seconds for which all workers may be paused before an error is raised."""
 
 
 class WorkersPausedError(RuntimeError):
@@ -57,7 +57,7 @@ def _wait(client: Any, futures: list[Any]) -> None:
     paused_since = None
     while True:
         try:
-            wait(futures, timeout=GLANCE)
+            wait(futures, timeout=POLL_INTERVAL)
             return
         except TimeoutError:
             workers = client.scheduler_info(n_workers=-1)["workers"].values()
@@ -65,7 +65,7 @@ def _wait(client: Any, futures: list[Any]) -> None:
         now = time.monotonic()
         is_stuck = bool(states) and all(state == "paused" for state in states)
         paused_since = (paused_since or now) if is_stuck else None
-        if paused_since is not None and now - paused_since >= PATIENCE:
+        if paused_since is not None and now - paused_since >= PAUSE_LIMIT:
             raise WorkersPausedError(
                 f"all workers of Dask have been paused for {now - paused_since:.0f} s, as they are"
                 " near their limits of memory: give them more, or take smaller chunks"

@@ -1,4 +1,4 @@
-// Painting: strokes are drawn at once, and sent while the pointer moves.
+// Painting: strokes are drawn immediately and sent while the pointer moves.
 
 const SEND_MILLISECONDS = 250;
 
@@ -58,7 +58,7 @@ export class Brush {
     this.current = null;
   }
 
-  // Send the points since the last time.
+  // Send the points that have not been sent yet.
   flush() {
     const { number, size, points } = this.current;
     if (this.sent === points.length) return;

@@ -1,4 +1,4 @@
-// The list of classes: their colours and names, and which one the brush has.
+// The list of classes: colours, names and the class of the brush.
 
 export class Classes {
   constructor({ colours, most, longest, chosen, changed, removed }) {

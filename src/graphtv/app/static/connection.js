@@ -1,10 +1,10 @@
-// The WebSocket to the server. It comes back to its session after an interruption.
+// The WebSocket to the server. It resumes its session after an interruption.
 
 const RETRY_MILLISECONDS = 1000;
 
 export class Connection {
-  constructor({ word, frame, lost, asked }) {
-    Object.assign(this, { word, frame, lost, asked });
+  constructor({ message, frame, lost, asked }) {
+    Object.assign(this, { message, frame, lost, asked });
     this.token = null;
     this.isOver = false;
     this.connect();
@@ -24,13 +24,13 @@ export class Connection {
     };
   }
 
-  // Text is JSON. Bytes are the length of a header, the header in JSON, and pixels.
+  // Text messages are JSON. Binary messages are the length of the header, the header as JSON, and pixels.
   receive(data) {
     if (typeof data === "string") {
       const message = JSON.parse(data);
       if (message.type === "hello") this.token = message.session;
       if (message.type === "expired" || message.type === "full") this.isOver = true;
-      this.word(message);
+      this.message(message);
       return;
     }
     const length = new DataView(data).getUint32(0, true);
@@ -38,7 +38,7 @@ export class Connection {
     this.frame(header, new Uint8Array(data, 4 + length));
   }
 
-  // Messages are counted on both sides: an answer says which was the last it obeys, its turn.
+  // Client and server count the messages. The turn of an answer is the number of the message it responds to.
   send(message) {
     if (this.socket.readyState !== WebSocket.OPEN) return;
     this.socket.send(JSON.stringify(message));

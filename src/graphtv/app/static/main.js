@@ -1,4 +1,4 @@
-// The page: what is clicked goes to the server, what the server says is shown.
+// The page: sends user input to the server and shows its answers.
 
 import { Brush } from "./brush.js";
 import { Classes } from "./classes.js";
@@ -27,7 +27,7 @@ const brush = new Brush(stage, {
 });
 
 const connection = new Connection({
-  word: (message) => words[message.type]?.(message),
+  message: (message) => handlers[message.type]?.(message),
   frame: (header, pixels) => {
     if (!image || header.width !== image.width || header.height !== image.height) return;
     if (isSegmenting !== (header.type === "labels")) return;
@@ -37,17 +37,17 @@ const connection = new Connection({
     if (header.type === "labels") showLabels(pixels);
     else showDenoised(header, pixels);
   },
-  lost: () => status.reset("reconnecting", "the server does not answer"),
+  lost: () => status.reset("reconnecting", "the server does not respond"),
   asked: () => status.ask(),
 });
 
-const words = {
+const handlers = {
   hello(message) {
     const isFirst = !greeting;
     greeting = message;
     if (isFirst) begin(message);
     else if (!message.back) {
-      complain("The session has ended; your strokes are gone.");
+      showError("The session has ended. Your strokes were lost.");
       element("sample").value ||= message.samples[0];
       connection.send({ type: "sample", name: element("sample").value });
     }
@@ -75,12 +75,12 @@ const words = {
     enable("get-labels", false);
   },
   error(message) {
-    complain(message.message);
+    showError(message.message);
     status.reset("ready");
   },
-  full: (message) => complain(`${message.message} Close another tab, then reload.`),
+  full: (message) => showError(`${message.message} Close another tab, then reload.`),
   expired() {
-    complain("This session was closed because it was not used. Reload the page for a new one.");
+    showError("This session was closed after a period of inactivity. Reload the page to start a new one.");
     status.reset("closed");
   },
 };
@@ -166,17 +166,17 @@ on("strength", "input", () => {
 });
 on("auto", "click", () => {
   isAutomatic = true;
-  status.reset("estimating", "the noise, and the weight of least error");
+  status.reset("estimating", "noise level and weight");
   request();
 });
 for (const id of ["weight", "noise", "preconditioner", "denoise-preconditioner"]) on(id, "input", request);
 
-// Shown in the list of samples once an image of one's own was opened; it cannot be chosen there.
+// Shown in the list of samples after the user has opened an image. It cannot be selected.
 const ownImage = Object.assign(document.createElement("option"), { value: "", hidden: true, textContent: "your image" });
 
-// Both --------------------------------------------------------------------------------------------
+// Both tabs ---------------------------------------------------------------------------------------
 
-// Ask for what the sliders say.
+// Request a result with the current settings.
 function request() {
   showValues();
   if (!image) return;
@@ -228,30 +228,30 @@ async function showPicture() {
   const response = await fetch(`${connection.url("image.png")}?${wanted.picture}`);
   if (!response.ok) return;
   const bitmap = await createImageBitmap(await response.blob());
-  // A newer image, or a denoised one, may have come meanwhile.
+  // A newer or a denoised image may have arrived in the meantime.
   if (wanted === image && isSegmenting) stage.picture.getContext("2d").drawImage(bitmap, 0, 0);
 }
 
 async function upload(file) {
-  complain("");
+  showError("");
   if (!file) return;
-  if (!greeting.types.includes(file.type)) return complain("This is not a PNG, JPEG, WebP or BMP image.");
+  if (!greeting.types.includes(file.type)) return showError("This is not a PNG, JPEG, WebP or BMP image.");
   if (file.size > greeting.limits.bytes) {
     const most = Math.round(greeting.limits.bytes / 2 ** 20);
-    return complain(`This file is too large: at most ${most} MB are taken.`);
+    return showError(`This file is too large. The limit is ${most} MB.`);
   }
   try {
     const headers = { "Content-Type": file.type };
     const response = await fetch(connection.url("image"), { method: "POST", body: file, headers });
-    if (!response.ok) complain(await response.text());
+    if (!response.ok) showError(await response.text());
     else element("sample").value = ownImage.value;
   } catch {
-    complain("The image could not be sent.");
+    showError("The upload failed.");
   }
 }
 
 on("sample", "change", (event) => {
-  complain("");
+  showError("");
   connection.send({ type: "sample", name: event.target.value });
 });
 on("open", "click", () => element("file").click());
@@ -270,11 +270,11 @@ on("frame", "drop", (event) => {
   upload(event.dataTransfer.files[0]);
 });
 
-function complain(text) {
+function showError(text) {
   element("message").hidden = !text;
   document.querySelector("#message span").textContent = text;
 }
-document.querySelector("#message button").addEventListener("click", () => complain(""));
+document.querySelector("#message button").addEventListener("click", () => showError(""));
 
 function enable(id, isOn, name) {
   const link = element(id);

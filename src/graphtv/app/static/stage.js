@@ -1,4 +1,4 @@
-// The picture with what lies over it: the result, right of the divider, and the strokes.
+// The image and its overlays: the result to the right of the divider, and the strokes.
 
 const BORDER = [255, 255, 255];
 
@@ -12,7 +12,7 @@ export class Stage {
     addEventListener("resize", () => this.fit());
   }
 
-  // `original` is the width and the height of what was opened.
+  // `original` is the width and the height of the opened image.
   setSize(width, height, original) {
     Object.assign(this, { width, height });
     for (const canvas of [this.picture, this.result, this.strokes]) {
@@ -41,8 +41,8 @@ export class Stage {
     if (!isReduced) return;
     const [from, to] = [[width, height], [this.width, this.height]].map((size) => size.join(" × "));
     this.reduced.textContent =
-      `Reduced from ${from} to ${to} pixels to work on. ` +
-      "Labels and scribbles are downloaded in the original size, the denoised image in this one.";
+      `The image was reduced from ${from} to ${to} pixels. ` +
+      "Labels and scribbles are downloaded in the original size, the denoised image in the reduced size.";
   }
 
   divide() {
@@ -61,7 +61,7 @@ export class Stage {
     this.result.getContext("2d").clearRect(0, 0, this.width, this.height);
   }
 
-  // Every class in its colour, and a line where two meet.
+  // Draw each class in its colour, with a line at the borders.
   showLabels(labels, colours, tint) {
     const { width, height } = this;
     const image = new ImageData(width, height);

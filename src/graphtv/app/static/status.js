@@ -1,4 +1,4 @@
-// How far the solver has come: numbers, and the gap as a curve.
+// The progress of the solver: numbers, and a plot of the gap.
 
 const element = (id) => document.getElementById(id);
 
@@ -18,7 +18,7 @@ export class Status {
     this.draw();
   }
 
-  // Something was asked for: what is shown is out of date.
+  // A request was sent, so the displayed result is out of date.
   ask() {
     element("status").classList.remove("is-done");
     element("state").textContent = "working";
@@ -29,7 +29,7 @@ export class Status {
     if (last && header.iterations < last[0]) this.history = [];
     if (header.gap !== null) this.history.push([header.iterations, header.gap]);
     element("status").classList.toggle("is-done", header.done);
-    element("proof").textContent = header.done ? "relative gap, proved" : "relative gap";
+    element("proof").textContent = header.done ? "relative gap, certified" : "relative gap";
     element("state").textContent = header.done ? "done" : "iterating";
     const start = header.warm ? ", warm start" : "";
     element("detail").textContent = `preconditioner ${header.preconditioner}${start}`;

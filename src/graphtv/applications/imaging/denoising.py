@@ -194,7 +194,7 @@ def denoise_tv(
             _warn_if_early(tiled)
         return (denoised, tiled) if is_result_wanted else denoised
     given = as_image(image, "image", mask, channel_axis, holds_counts=make_loss is PoissonLoss)
-    frame = given.frame
+    layout = given.layout
     if isinstance(weight, str) and weight == "auto":
         if make_loss is not SquaredLoss or penalty != TotalVariation():
             raise ValueError(
@@ -202,14 +202,14 @@ def denoise_tv(
                 f" variation, got loss={loss!r}, penalty={penalty!r}"
             )
         weight = _suggested(given, spacing, connectivity, solve_options)
-    graph = pixel_graph(frame.shape, weight, spacing, connectivity)
+    graph = pixel_graph(layout.shape, weight, spacing, connectivity)
     problem = Problem(graph, _make(make_loss, given), penalty)
     del given  # the problem has copies; volumes are large
     result = solve(problem, **solve_options)
     if not is_result_wanted:
         _warn_if_early(result)
-        return frame.restore(result.u)
-    return frame.restore(result.u, copy=True), result
+        return layout.restore(result.u)
+    return layout.restore(result.u, copy=True), result
 
 
 def _denoise_tiled(*args: Any, **options: Any) -> tuple[Any, Any]:

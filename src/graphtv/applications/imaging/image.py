@@ -21,8 +21,8 @@ from graphtv._validate import (
 
 
 @dataclass(frozen=True)
-class Frame:
-    """What makes an image of numbers: where they go, and of which type they are.
+class Layout:
+    """The shape and type of an image, to convert a solution back into an image.
 
     Attributes
     ----------
@@ -58,18 +58,18 @@ class Image:
         The pixels in row-major order, 0 where unknown. It may be the caller's own memory.
     known : ndarray of bool of the same shape, or None
         Where there is data; None means everywhere.
-    frame : Frame
+    layout : Layout
         How to make an image of them again.
     """
 
     signal: Floats
     known: NDArray[np.bool_] | None
-    frame: Frame
+    layout: Layout
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Lengths of the spatial axes."""
-        return self.frame.shape
+        return self.layout.shape
 
 
 def as_image(
@@ -106,7 +106,7 @@ def as_image(
     else:
         known = None
     moderate(signal, name)
-    return Image(signal, known, Frame(shape, axis, float_type(array.dtype)))
+    return Image(signal, known, Layout(shape, axis, float_type(array.dtype)))
 
 
 def _without_mask(image: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:

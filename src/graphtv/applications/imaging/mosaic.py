@@ -50,7 +50,7 @@ def samples(image: Image) -> list[Image]:
             return [image]
         shape = tuple(len(indices) for indices in chosen)
         signal = _take(image.signal, image.shape, chosen)
-        parts.append(Image(signal, known, replace(image.frame, shape=shape)))
+        parts.append(Image(signal, known, replace(image.layout, shape=shape)))
     return parts
 
 

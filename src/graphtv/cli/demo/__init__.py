@@ -1,9 +1,9 @@
-"""``graphtv demo``: what the package does, on examples that need no files.
+"""``graphtv demo``: demonstrate the package on generated examples.
 
-An image is denoised on its grid, min ½‖u - f‖² + λ TV(u): first to a relative gap of 1e-3, then,
-from there, exactly. At any time u has the primal value P(u), and p the dual value D(p); no image
-has a value below D, so P - D bounds how far u is from optimal. Then a landscape is segmented, a
-network cut, preconditioners race, and a graph is decomposed into forests.
+First an image is denoised, min ½‖u - f‖² + λ TV(u), to a relative gap of 1e-3 and then exactly. At
+any time u has the primal value P(u) and p the dual value D(p). No image has a value below D, so the
+gap P - D bounds the suboptimality of u. Then a landscape is segmented, a network is cut,
+preconditioners are compared, and a graph is decomposed into forests.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ NOISE = 0.2
 TOLERANCE = 1e-3
 
 DESCRIPTION = """\
-Denoise an image, segment a landscape, cut a network, race the preconditioners
-and decompose a graph into forests; save a picture of it all. Every example is
-made on the spot, every answer comes with its proof."""
+Denoise an image, segment a landscape, cut a network, compare preconditioners
+and decompose a graph into forests, and save a figure. All examples are
+generated, and every answer has a certificate."""
 
 EXAMPLES = """\
 examples:
@@ -50,8 +50,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FILE",
-        help="where the picture goes, its suffix is its format; by default graphtv-demo.png, "
-        "numbered if that exists",
+        help="file of the figure, with the format given by the suffix (default: "
+        "graphtv-demo.png, with a number appended if it exists)",
     )
     picture.add_argument("--no-picture", action="store_true", help="numbers only")
     parser.add_argument("--force", action="store_true", help="overwrite an existing picture")
@@ -60,7 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=_size,
         default=256,
         metavar="N",
-        help="height and width of the noisy image in pixels, by default %(default)s",
+        help="height and width of the noisy image in pixels (default: %(default)s)",
     )
 
 
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
             noisy, denoised, runs, scene, labels, pipes, cut, results, graph, positions
         )
         write_bytes(str(out), picture(found, out.suffix[1:].lower()))
-        print(f"\nThe picture is in {out.resolve()}")
+        print(f"\nFigure saved to {out.resolve()}")
 
 
 def _title(text: str) -> None:
@@ -115,26 +115,24 @@ def _title(text: str) -> None:
 
 
 def _report_denoising(noisy: Floats, truth: Floats) -> tuple[Result, Result]:
-    """Denoise to the tolerance, then exactly; print both tables and what they prove."""
+    """Denoise to the tolerance, then exactly; print both tables and the certificates."""
     import numpy as np
 
     from graphtv import Problem, SquaredLoss, grid_graph
 
     height, width = noisy.shape
     _title("Denoise")
-    print(f"Total variation of an image, {height} × {width}, weight λ = {WEIGHT}\n")
+    print(f"Image of {height} × {width} pixels, weight λ = {WEIGHT}\n")
     problem = Problem(grid_graph(noisy.shape, WEIGHT), SquaredLoss(noisy.ravel()))
     first = _solve("denoising", problem, TOLERANCE)
     _report_certificate(first)
-    print("\nFrom there to the exact answer\n")
+    print("\nContinue from there to the exact solution\n")
     exact = _solve("exact answer", problem, 0.0, first)
     _report_certificate(exact)
     distance = float(np.linalg.norm(first.u - exact.u))
-    print(
-        f"The first answer is {distance:.3g} away from it, the bound was {first.error_bound:.3g}."
-    )
+    print(f"Distance of the first answer: {distance:.3g}; its bound was {first.error_bound:.3g}.")
     before, after = (_root_mean_square(image - truth.ravel()) for image in (noisy.ravel(), exact.u))
-    print(f"\nRoot mean square error: {before:.4f} noisy, {after:.4f} denoised.")
+    print(f"\nRoot-mean-square error: {before:.4f} noisy, {after:.4f} denoised.")
     return first, exact
 
 
@@ -170,8 +168,8 @@ def _report_segmentation(scene: Scene) -> Any:
     if result.status == "interrupted":
         raise KeyboardInterrupt
     marked, right = (scene.scribbles > 0).mean(), (labels == scene.truth).mean()
-    print(f"A landscape of {height} × {width} pixels into {', '.join(CLASSES)}:")
-    print(f"{100 * marked:.1f} % of the pixels are scribbled, {100 * right:.1f} % come out right.")
+    print(f"A landscape of {height} × {width} pixels with the classes {', '.join(CLASSES)}:")
+    print(f"{100 * marked:.1f} % of the pixels are scribbled, {100 * right:.1f} % are correct.")
     print(f"Relative gap {result.relative_gap:.1e} after {result.iterations} iterations.")
     return labels
 
@@ -187,8 +185,10 @@ def _report_cut(pipes: Pipes) -> Cut:
     graph, side = pipes.graph, cut.source_side
     crossing = int((side[graph.edges[:, 0]] != side[graph.edges[:, 1]]).sum())
     print(f"A network of {graph.n_edges} pipes between {graph.n_vertices} points.")
-    print(f"From left to right {cut.flow.value} litres can flow; closing {crossing} pipes, of")
-    print(f"{cut.value} litres in all, stops them. Either proves that the other is best.")
+    print(f"The maximum flow from left to right is {cut.flow.value} litres. The minimum cut has")
+    print(
+        f"{crossing} pipes with {cut.value} litres in total. Each proves that the other is optimal."
+    )
     return cut
 
 
@@ -197,8 +197,8 @@ def _report_forests(graph: Graph) -> None:
     from graphtv.cli.demo.picture import METHODS
 
     _title("Forests")
-    print(f"A planar graph, {graph.n_vertices} vertices, {graph.n_edges} edges: the smaller the")
-    print("condition number κ of the preconditioned gradient, the fewer iterations\n")
+    print(f"A planar graph with {graph.n_vertices} vertices and {graph.n_edges} edges. A smaller")
+    print("condition number κ of the preconditioned gradient means fewer iterations.\n")
     print(f"{'preconditioner':<16}{'forests':>8}{'κ':>10}{'κ²':>10}")
     for name in ("none", "diagonal", *METHODS):
         part = decompose(graph, name) if name in METHODS else None
@@ -220,12 +220,12 @@ def _free_name(path: Path, *, taken_too: bool) -> Path:
 
 
 def _check(out: Path, *, overwrite: bool) -> Path | None:
-    """Return `out` if a picture can go there, None if there is nothing to draw it with."""
+    """Return `out` if a figure can be written there, None without matplotlib."""
     check_output(str(out), force=overwrite)
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
-        print('No picture without matplotlib: pip install "graphtv[plot]"')
+        print('The figure needs matplotlib: pip install "graphtv[plot]"')
         return None
     formats = FigureCanvasBase.get_supported_filetypes()
     if out.suffix[1:].lower() not in formats:

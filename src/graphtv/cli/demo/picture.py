@@ -1,4 +1,4 @@
-"""The picture of the demonstration: images above, plots in the middle, forests beneath."""
+"""The figure of the demonstration: images at the top, then plots, then forests."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from graphtv.graph.graph import Graph
 from graphtv.result import Result
 
 LEAST_GAP = 1e-16
-"""Gaps below rounding, 0 among them, are drawn as this."""
+"""Smaller gaps, including 0, are drawn at this value."""
 
 METHODS = ("linear", "nested", "matroid")
 
 
 class Findings(NamedTuple):
-    """All that the demonstration has found."""
+    """All results of the demonstration."""
 
     noisy: Floats
     denoised: Floats
@@ -33,7 +33,7 @@ class Findings(NamedTuple):
 
 
 def picture(found: Findings, suffix: str) -> bytes:
-    """Return the content of a picture of this format."""
+    """Return the content of a figure file in this format."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -78,7 +78,7 @@ def picture(found: Findings, suffix: str) -> bytes:
 
 
 def _draw_scribbles(ax: Any, scene: Scene) -> None:
-    """Draw the strokes in the colours of their classes, with a white rim."""
+    """Draw the strokes in the colours of their classes, with a white outline."""
     rows, columns = scene.scribbles.nonzero()
     colours = [COLOURS[number - 1] for number in scene.scribbles[rows, columns]]
     ax.scatter(columns, rows, s=12, c="white", linewidths=0)
@@ -86,11 +86,11 @@ def _draw_scribbles(ax: Any, scene: Scene) -> None:
 
 
 def _draw_gap(ax: Any, first: Result, exact: Result) -> None:
-    """Draw the gap by iteration: of the first run, and of the exact one that goes on from it."""
+    """Plot the gap over iterations, for the first run and the exact run that continues it."""
     from graphtv.plot import COLOURS, GREY
     from graphtv.plot.style import tidy
 
-    last: list[tuple[float, float]] = []  # where the run before ended
+    last: list[tuple[float, float]] = []  # end of the previous run
     for result, colour in zip((first, exact), COLOURS, strict=False):
         before = last[0][0] if last else 0.0
         points = last + [
@@ -108,7 +108,7 @@ def _draw_gap(ax: Any, first: Result, exact: Result) -> None:
 
 
 def _draw_cut(ax: Any, pipes: Pipes, cut: Cut) -> None:
-    """Draw the pipes as thick as they are wide, those of the cut in red."""
+    """Draw the pipes with a line width given by their capacity, and the cut in red."""
     from matplotlib.collections import LineCollection
 
     from graphtv.plot import COLOURS

@@ -1,6 +1,7 @@
-"""A race of preconditioners: the same problem, the same method, a table that fills while they run.
+"""Comparison of preconditioners: same problem, same method, a table that grows as they run.
 
-On a terminal, and with rich, the table is live; elsewhere a row is printed when a run has ended.
+On a terminal with rich installed, the table is updated live. Otherwise a row is printed at the end
+of each run.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ RUNNERS = ("none", "diagonal", "linear", "nested", "matroid")
 TOLERANCE = 1e-6
 
 BAR = 20
-"""Characters of a full bar."""
+"""Width of a full bar in characters."""
 
 HEADINGS = ("preconditioner", "iterations", "gap", "seconds", "")
 
 
 class Row(NamedTuple):
-    """What is known of a run; `slowest` are the iterations of the first, once this one is over."""
+    """State of a run; `slowest` is the number of iterations of the first run, set at the end."""
 
     name: str
     iteration: int = 0
@@ -37,7 +38,7 @@ class Row(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, str, str, str, str]:
-        """The row as text; the bar is full at the tolerance, and then tells what was gained."""
+        """The row as text. The bar is full at the tolerance and then shows the speedup."""
         if not self.iteration:
             return self.name, "", "", "", ""
         bar = "█" * round(BAR * self.reach)
@@ -48,7 +49,7 @@ class Row(NamedTuple):
 
 
 def race(problem: Problem) -> dict[str, Result]:
-    """Run PDHG with every preconditioner, one after the other, and show how they do."""
+    """Run PDHG with each preconditioner in turn and show the progress."""
     table: _Plain | _Live = _Live() if _can_be_live() else _Plain()
     results: dict[str, Result] = {}
     with table:
@@ -75,7 +76,7 @@ def _run(problem: Problem, name: str, update: Callable[[Row], None]) -> Result:
 
 
 class _Plain:
-    """A table that grows by a row when a run has ended."""
+    """A table that gains a row at the end of each run."""
 
     def __enter__(self) -> _Plain:
         print(_line(HEADINGS))
@@ -91,7 +92,7 @@ class _Plain:
 
 
 class _Live:
-    """A table of rich's, drawn anew whenever something has changed."""
+    """A live table of rich, redrawn after each change."""
 
     def __init__(self) -> None:
         from rich.live import Live

@@ -1,8 +1,8 @@
-"""Who is let in: requests of the page itself, and of nobody else's page.
+"""Reject requests from pages of other origins.
 
-A page of another origin can make a browser send requests to this one. So a request must name the
-host it was meant for (else a name that was bent to point here would do), and what has an origin
-must have this one.
+A page of another origin can make a browser send requests to this server. Therefore the Host header
+must name this server, which prevents DNS rebinding, and the Origin header, if present, must match
+the host.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HEADERS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host can only be this machine."""
+    """Return whether a host name always refers to this machine."""
     if host == "localhost":
         return True
     try:
@@ -42,7 +42,7 @@ def is_loopback(host: str) -> bool:
 
 
 def guard(is_local: bool) -> Middleware:
-    """Return the middleware; `is_local` if the server is reached by this machine alone."""
+    """Return the middleware that checks requests; `is_local` means a loopback address only."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -52,16 +52,16 @@ def guard(is_local: bool) -> Middleware:
         except ValueError:
             name = ""
         if not name or (is_local and not is_loopback(name)):
-            raise web.HTTPForbidden(text="This page answers to the name of its own machine only.")
+            raise web.HTTPForbidden(text="The host name of this request is not allowed.")
         origin = request.headers.get("Origin")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            raise web.HTTPForbidden(text="This request comes from another page.")
+            raise web.HTTPForbidden(text="Requests from other origins are not allowed.")
         return await handler(request)
 
     return check
 
 
 async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
-    """Tell the browser to trust nothing that is not of this page."""
+    """Add headers that make the browser reject content from other origins."""
     response.headers.update(HEADERS)
     response.headers.setdefault("Cache-Control", "no-store")
