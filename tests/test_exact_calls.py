@@ -135,7 +135,7 @@ def test_bad_return_dual(bad):
 def test_masked_arrays_need_no_mask():
     masked = np.ma.masked_array([0.0, 5.0, 1.0], [False, True, False])
     with pytest.raises(
-        ValueError, match=r"signal must have no missing data, got .* at index 1; fused_lasso"
+        ValueError, match=r"signal must have no missing data, got .* at index 1; use fused_lasso"
     ):
         tv_chain(masked, 1.0)
     unmasked = np.ma.masked_array([0.0, 5.0, 1.0])

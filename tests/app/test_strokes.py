@@ -113,4 +113,4 @@ def test_a_failure_is_told_and_the_thread_goes_on(caplog):
     assert good.done.wait(10)
     threads.close()
     assert book == ["good"]
-    assert "a session failed" in caplog.text
+    assert "session failed" in caplog.text

@@ -280,7 +280,7 @@ def test_auto_is_the_suggested_weight():
         ({"image": np.ones((0, 3))}, r"image must not be empty, got shape \(0, 3\)"),
         ({"image": 3.0}, "image must have at least one axis, got the number 3.0"),
         ({"image": [0.0, np.inf]}, "image must not be infinite, got inf at index 1; NaN marks"),
-        ({"image": [np.nan, np.nan]}, "image must have a known pixel, got none"),
+        ({"image": [np.nan, np.nan]}, "image must have at least one known pixel, got none"),
         ({"weight": -0.1}, r"weight must be at least 0.0, got -0.1"),
         ({"weight": np.nan}, "weight must be finite, got nan"),
         ({"weight": "automatic"}, "weight must be a number, an array or 'auto', got 'automatic'"),
@@ -297,7 +297,7 @@ def test_auto_is_the_suggested_weight():
             r"mask must have the shape of image, \(3, 4\), got \(4, 3\)",
         ),
         ({"mask": np.ones((3, 4))}, "mask must hold booleans, got dtype float64"),
-        ({"mask": np.zeros((3, 4), bool)}, "mask must be True at a known pixel, got no True"),
+        ({"mask": np.zeros((3, 4), bool)}, "mask must be True for at least one pixel, got no True"),
         ({"spacing": (1, 2, 3)}, r"spacing must .* each of the 2 axes of pixels, got shape \(3,\)"),
         ({"spacing": (1, 0)}, "spacing must be above 0, got 0.0 at index 1"),
         (

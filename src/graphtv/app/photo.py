@@ -65,7 +65,7 @@ def decode(data: bytes, kind: str, limits: Limits) -> Photo:
         except Image.DecompressionBombError:
             raise BadImageError(_too_large("far too many", limits)) from None
         except Exception:  # any exception: the input is untrusted
-            raise BadImageError(f"This is not a readable {FORMATS[kind]} image.") from None
+            raise BadImageError(f"This is not a {FORMATS[kind]} image.") from None
         _check_size(*image.size, limits)
         try:
             original, image = _reduced(image, limits)

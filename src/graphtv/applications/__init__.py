@@ -1,4 +1,5 @@
-"""Front doors for those who have the problem rather than the mathematics.
+"""High-level functions and estimators for common applications.
 
-Each module turns one audience's data into a `Problem`, calls `solve`, and hands the certificate on.
+Each module turns the data of one application into a `Problem`, calls `solve`, and returns the
+result with its certificate.
 """

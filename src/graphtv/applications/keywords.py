@@ -1,4 +1,4 @@
-"""Keywords that functions pass on to `solve`: a wrong one names the function that was called."""
+"""Check keywords that functions pass on to `solve`; errors name the function that was called."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from graphtv.solver import solve
 
 
 def check_keywords(function: Callable[..., Any], given: Iterable[str], *further: str) -> None:
-    """Raise TypeError, as Python does, if a keyword is neither the function's nor one of `solve`.
+    """Raise TypeError if a keyword belongs neither to the function nor to `solve`.
 
-    `further` are keywords that the function takes besides these.
+    `further` are additional keywords that the function accepts.
     """
     known = [*_keywords(function), *_keywords(solve), *further]
     for name in given:

@@ -1,1 +1,1 @@
-"""The fused lasso: single fits, paths of λ, cross-validation, an estimator."""
+"""The fused lasso: single fits, regularisation paths, cross-validation and an estimator."""

@@ -1,10 +1,10 @@
-"""Cross-validation on a graph: vertices lose their data, and are predicted from the others.
+"""Cross-validation on a graph: vertices are held out and predicted from the others.
 
-A vertex without data takes the value of the piece that it falls into, so nothing but a weight of 0
-is needed to hold it out; where several values would do, `Medians` settles it. Folds are spread
-evenly: in the order of Cuthill and McKee, which keeps neighbours near each other, every run of K
-vertices has one of each fold. The order is our own: scipy's breaks ties by a sort that is not
-stable, and its result depends on the processor.
+A vertex without data gets the value of the piece that contains it, so a weight of 0 holds it out.
+If several values are optimal, `Medians` chooses one. Folds are spread evenly over the graph: in
+Cuthill-McKee order, which keeps neighbours close to each other, every run of K vertices contains
+one of each fold. The order is computed here, because scipy breaks ties with an unstable sort whose
+result depends on the processor.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Folds = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def spread_folds(graph: Graph, n_folds: int, seed: int | None, observed: Any = None) -> Folds:
-    """Return the fold of every vertex, -1 where it is not `observed`."""
+    """Return the fold of each vertex, -1 if it is not `observed`."""
     rng = np.random.default_rng(seed)
     order = _core.reverse_cuthill_mckee(graph.n_vertices, graph.edges)
     if observed is not None:
@@ -39,7 +39,7 @@ def spread_folds(graph: Graph, n_folds: int, seed: int | None, observed: Any = N
 
 
 def as_folds(cv: Any, model: FusedModel, random_state: Any) -> Folds:
-    """Return the fold of every vertex, negative where it is never held out."""
+    """Return the fold of each vertex; a negative number means never held out."""
     n = model.graph.n_vertices
     observed = model.observed.reshape(n, -1).any(axis=1)
     given = as_array(cv, "cv")
@@ -47,7 +47,7 @@ def as_folds(cv: Any, model: FusedModel, random_state: Any) -> Folds:
         n_folds = as_count(cv, "cv", minimum=2)
         if n_folds > observed.sum():
             raise ValueError(
-                f"cv must be at most {observed.sum()}, the vertices with data, got {n_folds}"
+                f"cv must be at most the number {observed.sum()} of vertices with data, got {n_folds}"
             )
         seed = None if random_state is None else as_count(random_state, "random_state")
         folds = spread_folds(model.graph, n_folds, seed, observed)
@@ -63,9 +63,9 @@ def as_folds(cv: Any, model: FusedModel, random_state: Any) -> Folds:
 
 
 def _indispensable(model: FusedModel, held_out: Any) -> Any:
-    """Return which vertices cannot be held out: nothing would be known on their component.
+    """Return the vertices that cannot be held out, because their component would have no data.
 
-    The logistic loss needs both labels there.
+    With the logistic loss, a component needs both labels.
     """
     graph, loss = model.graph, model.loss
     count, component = connected_components(graph)

@@ -1,9 +1,8 @@
-"""Degrees of freedom of a fused lasso, and the misfit they are weighed against.
+"""Degrees of freedom of the fused lasso and the variance of the noise.
 
-The number of fused pieces is an unbiased estimate of the degrees of freedom (Tibshirani & Taylor
-2011, 2012; with sparsity, of the pieces that are not 0). Solutions are exact wherever flows lead
-there, so pieces are counted, not guessed: neighbours in one piece have the same value to the last
-bits.
+The number of fused pieces (with sparsity, of nonzero pieces) is an unbiased estimate of the degrees
+of freedom (Tibshirani & Taylor 2011, 2012). Where max-flow computes exact solutions, pieces can be
+counted reliably: the values of neighbours in one piece are equal up to the last bits.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from graphtv.result import Result
 from graphtv.solver.termination import EXACT_GAP
 
 EXACT_TIES = 1e-10
-"""Values of an exact solution closer than this, relative to the largest, are the same."""
+"""Values of an exact solution that differ by less, relative to the largest, are equal."""
 
 
 def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Return the piece of every vertex: connected, and of one value as far as that is known.
+    """Return the piece of each vertex: a connected set of vertices of equal value.
 
-    In an exact solution (relative gap at most 1e-12) equal values are equal to the last bits.
-    Otherwise neighbours are taken for fused unless the certificate proves that they differ:
-    |u_i - u_j| > √2 ‖u - u*‖ by the error bound. Where there is none, differences up to
-    √(relative gap) of the range of u count as none.
+    In an exact solution (relative gap at most 1e-12) equal values agree up to the last bits.
+    Otherwise neighbours count as fused unless the error bound proves that they differ,
+    |u_i - u_j| > √2 ‖u - u*‖. Without an error bound, differences up to √(relative gap) times the
+    range of u are ignored.
 
     Returns
     -------
     ndarray of int
-        Of the shape of u: pieces 0, 1, … of every channel.
+        The pieces 0, 1, … of each channel, with the shape of u.
     """
     columns = result.u.reshape(graph.n_vertices, -1)
     if result.relative_gap <= EXACT_GAP:
@@ -52,7 +51,7 @@ def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[n
 
 
 def degrees_of_freedom(model: FusedModel, result: Result) -> int:
-    """Return the number of pieces with data; with sparsity, of those that are not 0."""
+    """Return the number of pieces with data; with sparsity, of nonzero pieces."""
     columns = (model.graph.n_vertices, -1)
     pieces = fused_components(model.graph, result).reshape(columns)
     counted = model.observed.reshape(columns).copy()
@@ -67,8 +66,8 @@ def degrees_of_freedom(model: FusedModel, result: Result) -> int:
 def noise_variance_of(model: FusedModel) -> float:
     """Estimate the variance of the noise from differences along the edges.
 
-    Most edges lie inside pieces, where (f_i - f_j) / √(1/c_i + 1/c_j) is noise alone: its median
-    in size is 0.6745 σ.
+    Most edges lie inside pieces, where (f_i - f_j) / √(1/c_i + 1/c_j) is only noise. The median of
+    its absolute value is 0.6745 σ.
     """
     loss = model.loss
     if not loss.traits.is_location:

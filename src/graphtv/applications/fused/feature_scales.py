@@ -1,9 +1,9 @@
-"""The scale of each feature, in which a graph of nearest neighbours measures distances.
+"""Scales of features for the distances of a nearest-neighbour graph.
 
-Features come in units that have nothing to do with each other. A feature with large numbers then
-decides alone who is near to whom. The usual remedy is to divide each feature by its spread. It does
-harm where the features have one unit already (places on a map), or where a wide spread is what
-separates groups. So the data decide: the better graph is that whose neighbours predict y better.
+Features often have different units. A feature with large values then dominates the distances. The
+usual remedy is to divide each feature by its spread. This is harmful if all features have the same
+unit (such as map coordinates), or if a wide spread separates the groups. Therefore both graphs are
+compared, and the one whose neighbours predict y better is used.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from graphtv.graph.graph import Graph
 from graphtv.graph.neighbours import knn_graph
 
 NARROWEST = 2.0**-60
-"""Least spread of a feature, relative to its largest number."""
+"""Smallest spread of a feature, relative to its largest value."""
 
 CLEARLY = 0.9
-"""Features are divided by their spread if this lowers the error of neighbours by such a factor."""
+"""Features are divided by their spread if this reduces the error at least by this factor."""
 
 
 def feature_spreads(places: Floats) -> Floats:
     """Return the interquartile range of each feature, rounded to a power of two.
 
-    It is the standard deviation where the quartiles coincide, and 1 for a constant feature.
+    If the quartiles coincide, it is the standard deviation instead, and 1 for a constant feature.
     Division by a power of two is exact.
     """
     _, exponent = np.frexp(np.abs(places).max(axis=0))
@@ -39,7 +39,7 @@ def feature_spreads(places: Floats) -> Floats:
 
 
 def chosen_scales(places: Floats, data: Floats, weights: Floats, n_neighbors: int) -> Floats:
-    """Return the spreads of the features, or ones where that does not clearly help to predict."""
+    """Return the spreads of the features, or ones if they do not clearly improve predictions."""
     plain, spreads = np.ones(places.shape[1]), feature_spreads(places)
     if (spreads == spreads[0]).all():
         return plain
@@ -51,7 +51,7 @@ def chosen_scales(places: Floats, data: Floats, weights: Floats, n_neighbors: in
 
 
 def _neighbour_error(graph: Graph, data: Floats, weights: Floats) -> Any:
-    """Return the squared error of the mean of the neighbours, summed over all vertices."""
+    """Return the squared error of predictions by the mean of the neighbours, over all vertices."""
     neighbours = graph.to_sparse()
     columns = data.reshape(graph.n_vertices, -1)
     means = neighbours @ (weights[:, None] * columns) / (neighbours @ weights)[:, None]

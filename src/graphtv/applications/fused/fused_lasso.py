@@ -1,7 +1,7 @@
-"""The fused lasso on a graph: data at the vertices, smoothed into pieces of equal value.
+"""The fused lasso on a graph.
 
-R. Tibshirani, M. Saunders, S. Rosset, J. Zhu and K. Knight (2005) fuse neighbours on a chain; here
-the neighbours are those of any weighted graph, as in the graph-guided and the generalised lasso.
+R. Tibshirani, M. Saunders, S. Rosset, J. Zhu and K. Knight (2005) introduced the fused lasso on a
+chain. Here it is defined on any weighted graph, as in the graph-guided and the generalised lasso.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def fused_lasso(
     delta: float = 1.0,
     **solve_options: Any,
 ) -> Result:
-    r"""Fuse a signal on a graph, and prove how good the answer is.
+    r"""Compute the fused lasso of a signal on a graph, with a certificate.
 
     Minimises Σ_i c_i g(u_i; f_i) + λ Σ_e ω_e |u_i - u_j| + Σ_i μ_i |u_i|.
 
@@ -47,50 +47,51 @@ def fused_lasso(
         (m, 2) array of edges of weight 1, or a pair (edges, weights). For a signal that is a dask
         array: ``'grid'``, or a list with one number or array of weights per axis.
     signal : array_like, shape (n,) or (n, C), or dask array of any shape
-        The data f, a number per vertex (or C of them, fused independently). NaN, and the masked
-        entries of a masked array, mean that there is no data; ±∞ is an error. For the Poisson loss
-        these are counts. For the logistic loss they are labels of two classes: booleans, 0 and 1,
-        or -1 and 1, where 0 beside -1 means that there is no label.
+        The data f, one value per vertex, or C values that are fused independently. NaN and the
+        masked entries of a masked array are missing data. Infinite values are errors. For the
+        Poisson loss the data are counts. For the logistic loss they are labels of two classes:
+        booleans, 0 and 1, or -1 and 1 (in this case 0 means that there is no label).
     lam : float, optional
-        λ > 0, by which all edge weights are multiplied: the larger, the fewer the pieces.
+        λ > 0, a factor for all edge weights. Larger values give fewer pieces.
     vertex_weights : float or array_like, optional
-        Weights c ≥ 0 of the observations, per vertex or per entry; 1 by default, 0 where there is
-        no data.
+        Weights c ≥ 0 of the observations, per vertex or per entry. The default is 1. Missing data
+        have weight 0.
     sparsity : float or array_like, optional
-        μ ≥ 0, for all or per vertex: pulls values to 0, and leaves those at 0 that are near.
+        μ ≥ 0, one number or one per vertex. It shrinks values towards 0 and sets small ones to 0.
     loss : {'squared', 'absolute', 'huber', 'logistic', 'poisson'}
-        g: see `SquaredLoss`, `AbsoluteLoss`, `HuberLoss`, `LogisticLoss`, `PoissonLoss`.
+        The loss g; see `SquaredLoss`, `AbsoluteLoss`, `HuberLoss`, `LogisticLoss` and
+        `PoissonLoss`.
     delta : float, optional
-        The width of the quadratic zone of the Huber loss.
+        The threshold above which the Huber loss is linear.
     **solve_options
         Options of `solve`: ``tol``, ``verbose``, ``callback``, ``time_limit``, ``warm_start``, …
 
     Returns
     -------
     Result or TiledResult
-        `u` and `p` with the certificate of the whole problem, sparsity included.
+        `u` and `p` with the certificate of the whole problem, including sparsity.
 
     See Also
     --------
-    fused_lasso_path : Many λ, and the choice of one.
-    FusedLasso : The same as an estimator of scikit-learn.
+    fused_lasso_path : Solutions for many λ, and the choice of λ.
+    FusedLasso : The fused lasso as a scikit-learn estimator.
 
     Notes
     -----
-    With sparsity and the squared loss, where μ is proportional to the vertex weights (no weights
-    and one μ, as a rule), the answer is the one without sparsity, soft-thresholded [2]_, and as
-    exact. It is exact too where all μ are positive, and for the Poisson loss. Other losses with
-    sparsity are solved by PDHG; there ask for a `tol` of 1e-6 or so, not for 0. The history of an
-    exact result with sparsity is that of its first run, without.
+    With sparsity, the squared loss, and μ proportional to the vertex weights (usually no weights
+    and one μ), the solution is the one without sparsity, soft-thresholded [2]_. It is equally exact.
+    The solution is also exact if all μ are positive, and for the Poisson loss. Other losses with
+    sparsity are solved by PDHG; use a `tol` of about 1e-6 for them, not 0. The history of an exact
+    result with sparsity is that of its first run, without sparsity.
 
-    Where a vertex has no data, every value between some of its neighbours' may be optimal; `u` has
-    one of them.
+    If a vertex has no data, its optimal value need not be unique. `u` contains one of the optimal
+    values.
 
     A dask array is a signal on a grid of its shape, and `graph` is ``'grid'`` or a list with the
-    weights of each axis. It is solved chunk by chunk on Dask's scheduler, to the same optimum; the
-    `TiledResult` has dask arrays. The loss has to be squared, without sparsity. Of the options
-    `tol`, `max_iterations` (rounds over all chunks), `time_limit`, `callback`, `verbose`,
-    `n_threads` (per chunk) and ``checkpoint=folder`` apply, see `denoise_tv`.
+    weights of each axis. It is solved chunk by chunk on the Dask scheduler, to the same optimum.
+    The `TiledResult` contains dask arrays. The loss must be squared, without sparsity. The
+    supported options are `tol`, `max_iterations` (rounds over all chunks), `time_limit`,
+    `callback`, `verbose`, `n_threads` (per chunk) and ``checkpoint=folder``; see `denoise_tv`.
 
     References
     ----------
@@ -131,7 +132,7 @@ def _fuse_tiled(*args: Any, **options: Any) -> Any:
 
 
 def n_vertices_of(signal: Any) -> int:
-    """Return how many vertices a signal is for."""
+    """Return the number of vertices of a signal."""
     shape = as_array(unmasked(signal), "signal").shape
     if len(shape) not in (1, 2):
         raise ValueError(f"signal must have shape (n,) or (n, C), got {shape}")

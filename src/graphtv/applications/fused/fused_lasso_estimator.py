@@ -1,8 +1,8 @@
-"""The fused lasso as an estimator of scikit-learn.
+"""The fused lasso as a scikit-learn estimator.
 
-On the graph of nearest neighbours this is the K-NN fused lasso of O. H. Madrid Padilla,
-J. Sharpnack, Y. Chen and D. Witten (2020), a nonparametric regression that adapts to pieces; here
-new points take the value of the nearest training point.
+On a nearest-neighbour graph this is the K-NN fused lasso of O. H. Madrid Padilla, J. Sharpnack,
+Y. Chen and D. Witten (2020), a nonparametric regression for piecewise constant functions. Here the
+prediction for a new point is the value of the nearest training point.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from graphtv.solver import solve
 __all__ = ["FusedLasso"]
 
 POOLED = ("squared", "poisson")
-"""Losses under which observations at one place are worth their mean, with the sum of weights."""
+"""Losses for which coinciding observations are equivalent to their weighted mean."""
 
 
 class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Regression by values that are constant on pieces of a graph.
+    """Regression by functions that are piecewise constant on a graph.
 
-    Minimises Σ_i c_i g(u_i; y_i) + λ Σ_e ω_e |u_i - u_j| + Σ_i μ |u_i|, where the graph joins
-    samples that are near each other, or is given.
+    Minimises Σ_i c_i g(u_i; y_i) + λ Σ_e ω_e |u_i - u_j| + Σ_i μ |u_i| on a nearest-neighbour
+    graph of the samples, or on a given graph.
 
     Parameters
     ----------
@@ -70,62 +70,62 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         an (m, 2) array of edges, or (edges, weights). By default each sample is joined to its
         nearest neighbours.
     n_neighbors : int, default=10
-        Neighbours of a sample in the graph that is made of X (fewer where there are not as many).
+        Number of neighbours of a sample in the graph of X; fewer if there are not enough samples.
     bandwidth : float, default=None
-        Length of the kernel that weighs the edges (see `knn_graph`); ``math.inf`` for weights 1.
-        By default it follows the density of the samples.
+        Bandwidth of the edge weights (see `knn_graph`); ``math.inf`` gives unit weights. By default
+        it adapts to the density of the samples.
     standardize : bool or 'auto', default='auto'
-        Whether each feature is divided by its spread (`feature_scales_`) before neighbours are
-        searched. ``auto`` does so if neighbours then predict y clearly better, as with features of
-        different units; it does not where a `bandwidth` is given, which has the unit of X. Set it
-        to False for places on a map.
+        Whether to divide each feature by its spread (`feature_scales_`) before the neighbour
+        search. ``auto`` does so if neighbours then predict y clearly better, for example if the
+        features have different units. With a `bandwidth`, which has the unit of X, ``auto`` means
+        False. Use False for map coordinates.
     sparsity : float or array_like, default=0.0
-        μ ≥ 0: pulls values to 0. With a `graph` also one number per vertex.
+        μ ≥ 0 shrinks values towards 0. With a `graph` it can be one number per vertex.
     loss : {'squared', 'absolute', 'huber', 'logistic', 'poisson'}, default='squared'
-        g; for ``logistic`` y has two classes as in `fused_lasso`, and what is predicted is the
-        logarithm of the odds.
+        The loss g. For ``logistic``, y has two classes as in `fused_lasso`, and the prediction is
+        the log-odds.
     delta : float, default=1.0
-        The width of the quadratic zone of the Huber loss.
+        The threshold above which the Huber loss is linear.
     n_lambdas : int, default=50
-        Number of λ on the path, if `lam` is a criterion.
+        Number of values of λ on the path, if `lam` is a criterion.
     cv : int, array_like of int, splitter or iterable, default=5
-        Folds of the cross-validation, if `lam` is ``cv`` or ``cv_1se``: how many, spread evenly
-        over the graph; the fold of every sample (negative: never held out); or anything that
-        scikit-learn takes for `cv`, whose test sets must not overlap. Samples at one vertex are
-        held out together, or not at all.
+        Folds of the cross-validation, if `lam` is ``cv`` or ``cv_1se``: their number, spread evenly
+        over the graph; the fold of each sample (negative: never held out); or anything that
+        scikit-learn accepts as `cv`, with disjoint test sets. Samples at the same vertex are held
+        out together or not at all.
     noise_variance : float, default=None
-        Variance of the noise for AIC, BIC and GCV; estimated by default.
+        Variance of the noise for AIC, BIC and GCV. By default it is estimated.
     random_state : int or None, default=0
         Seed of the folds.
     tol : float, default=None
-        Relative gap to prove; by default the exact answer where that can be had (see
+        Relative gap to certify. By default the solution is exact where possible (see
         `fused_lasso_path`).
     solve_options : dict, default=None
-        More options of `solve`, such as ``time_limit`` or ``n_threads``.
+        Further options of `solve`, such as ``time_limit`` or ``n_threads``.
     verbose : bool, default=False
         Print a line per λ and fold.
 
     Attributes
     ----------
     fitted_ : ndarray, shape (n_samples,) or (n_samples, C)
-        The fitted value of every sample.
+        The fitted value of each sample.
     labels_ : ndarray of int
-        The piece of every sample.
+        The piece of each sample.
     result_ : Result
         The solution on the vertices of `graph_`, with its certificate.
     lam_ : float
-        λ.
+        The value of λ.
     df_ : int
-        The number of pieces; with sparsity, of those that are not 0.
+        The number of pieces; with sparsity, of nonzero pieces.
     path_ : FusedLassoPath
-        The path on which λ was chosen, if it was.
+        The path on which λ was chosen, if `lam` is a criterion.
     graph_ : Graph
         The graph.
     vertices_ : ndarray of int, shape (n_samples,)
-        The vertex of every sample.
+        The vertex of each sample.
     feature_scales_ : ndarray, shape (n_features,)
-        What the features were divided by: the interquartile range, rounded to a power of two, or 1.
-        Only where the graph is made of X.
+        The divisors of the features: the interquartile range rounded to a power of two, or 1. Only
+        if the graph is computed from X.
     n_features_in_ : int
         Number of features seen by `fit`.
 
@@ -137,9 +137,9 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A sample's weight says how often it counts. Where the graph is made of X, samples of weight 0
-    are left out, and (under the squared and the Poisson loss) samples at the same place are one
-    vertex. Where the graph is given, a sample of weight 0 is a vertex without data.
+    The weight of a sample is the number of times it counts. If the graph is computed from X,
+    samples of weight 0 are ignored, and coinciding samples are one vertex (with the squared and the
+    Poisson loss). If the graph is given, a sample of weight 0 is a vertex without data.
 
     References
     ----------
@@ -193,14 +193,15 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the values to the samples.
+        """Fit the model to the samples.
 
         Parameters
         ----------
         X : array_like, shape (n_samples, n_features)
-            The places of the samples. With a `graph` they only serve `predict`, and may be None.
+            The positions of the samples. With a `graph` only `predict` uses them, and they may be
+            None.
         y : array_like, shape (n_samples,) or (n_samples, C)
-            The data. NaN means that a sample has none, as a weight of 0 does.
+            The data. NaN means missing data, like a weight of 0.
         sample_weight : float or array_like, shape (n_samples,), optional
             Weights ≥ 0 of the samples.
 
@@ -253,7 +254,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array_like, shape (n_queries, n_features)
-            Places.
+            The positions of the queries.
 
         Returns
         -------
@@ -261,7 +262,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if self._places is None:
-            raise ValueError("X must have been given to fit for predictions, got None there")
+            raise ValueError("predict needs the X of fit, got None in fit")
         queries = validate_data(self, X, reset=False, dtype=np.float64)
         if self.graph is None:
             queries = queries / self.feature_scales_
@@ -270,13 +271,13 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        # On scikit-learn's example one feature of ten matters, which no graph of neighbours can
-        # know: BIC then rightly fuses nearly everything, and R² falls below the 0.5 asked for.
+        # In scikit-learn's test problem only one of ten features matters, which a neighbour
+        # graph cannot know. BIC then fuses nearly everything, and R² is below the required 0.5.
         tags.regressor_tags.poor_score = True
         return tags
 
     def _fit_places(self, places: Floats, y: Floats, weights: Floats) -> None:
-        """Make the graph of the places, and fit there."""
+        """Build the graph of the samples and fit on it."""
         if not weights.any():
             raise ValueError(f"sample_weight must not be zero everywhere, got {brief(weights)}")
         there = np.flatnonzero(weights)
@@ -310,7 +311,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._fit(data, c, folds)
 
     def _scales(self, places: Floats, data: Floats, weights: Floats, k: int) -> Floats:
-        """Return what to divide the features by."""
+        """Return the divisors of the features."""
         if isinstance(self.standardize, bool | np.bool_) and self.standardize:
             return feature_spreads(places)
         if self.standardize == "auto" and self.bandwidth is None and k:
@@ -318,7 +319,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.ones(places.shape[1])
 
     def _folds(self, places: Floats | None, y: Floats) -> Any:
-        """Return the number of folds, or the fold of every sample."""
+        """Return the number of folds, or the fold of each sample."""
         if not isinstance(self.lam, str) or not self.lam.startswith("cv"):
             return None
         if isinstance(self.cv, int | np.integer) and not hasattr(self.cv, "split"):
@@ -384,7 +385,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _without_missing(y: Any) -> tuple[Any, NDArray[np.bool_] | None]:
-    """Return y with 0 for NaN, and where it has numbers; scikit-learn's checks refuse NaN."""
+    """Return y with 0 for NaN, and a mask of the numbers; scikit-learn's checks reject NaN."""
     given = np.asarray(y)
     if given.dtype.kind != "f" or not np.isnan(given).any():
         return y, None
@@ -392,7 +393,7 @@ def _without_missing(y: Any) -> tuple[Any, NDArray[np.bool_] | None]:
 
 
 def _known_rows(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which samples have data, if none has data in some columns only."""
+    """Return the samples with data; raise if one has data in some columns only."""
     columns = known.reshape(len(known), -1)
     partly = columns.any(axis=1) != columns.all(axis=1)
     if partly.any():
@@ -404,10 +405,10 @@ def _known_rows(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _nearest(places: Floats, queries: Floats) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the place nearest to every query."""
+    """Return the training position nearest to each query."""
     from scipy.spatial import cKDTree
 
-    # In units of a power of two near the largest coordinate, squared distances cannot overflow.
+    # Scaled by a power of two near the largest coordinate, squared distances cannot overflow.
     _, exponent = np.frexp(max(np.abs(places).max(initial=0.0), np.abs(queries).max(initial=0.0)))
     points, asked = np.ldexp(places, -exponent), np.ldexp(queries, -exponent)
     _, indices = nearest(cKDTree(points).query, points, asked, 1)

@@ -1,4 +1,4 @@
-"""The fused lasso for many λ: warm starts, degrees of freedom, and criteria to choose one."""
+"""The fused lasso for many λ: warm starts, degrees of freedom, model-selection criteria."""
 
 from __future__ import annotations
 
@@ -38,38 +38,38 @@ __all__ = ["FusedLassoPath", "fused_lasso_path"]
 CRITERIA = ("aic", "bic", "gcv", "cv", "cv_1se")
 
 USUAL_TOLERANCE = 1e-6
-"""Of paths whose solutions flows do not lead to."""
+"""Tolerance of paths whose solutions max-flow cannot compute exactly."""
 
 USUAL_RATIO = 1e-3
-"""The least λ of a path over the largest, as a rule."""
+"""Default ratio of the smallest and the largest λ of a path."""
 
 SHOWN_ROWS = 12
-"""Rows of the table that a path prints."""
+"""Number of rows in the printed table of a path."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FusedLassoPath:
-    """The solutions of a fused lasso for decreasing λ, and what speaks for each.
+    """The solutions of a fused lasso for decreasing λ, with model-selection criteria.
 
     Attributes
     ----------
     lambdas : ndarray, shape (L,)
-        The λ, decreasing.
+        The values of λ, in decreasing order.
     results : tuple of Result
-        The certified solution at every λ.
+        The certified solution for each λ.
     df : ndarray of int, shape (L,)
-        Degrees of freedom: fused pieces with data; with sparsity, those that are not 0.
+        Degrees of freedom: the number of pieces with data; with sparsity, of nonzero pieces.
     deviance : ndarray, shape (L,)
-        -2 log-likelihood, less that of a perfect fit.
+        -2 log-likelihood, minus that of a perfect fit.
     n_observations : int
-        Entries with data.
+        Number of entries with data.
     noise_variance : float
         The variance of the noise of an observation of weight 1, given or estimated; 1 for the
         logistic and the Poisson loss.
     lambda_max : float or None
-        The least λ at which everything is fused (see `fused_lasso_path`), if it was computed.
+        The smallest λ at which everything is fused (see `fused_lasso_path`), if computed.
     cv_errors : ndarray, shape (folds, L), or None
-        Mean loss at the vertices held out, per fold.
+        Mean loss at the held-out vertices, per fold.
     """
 
     lambdas: Floats
@@ -123,12 +123,12 @@ class FusedLassoPath:
         return np.asarray(spread / math.sqrt(len(errors)))
 
     def best_index(self, criterion: str = "bic") -> int:
-        """Return the place of the λ that a criterion chooses; of equals, the largest λ.
+        """Return the index of the λ that a criterion chooses; the largest λ in case of ties.
 
-        Values that differ by less than 1e-9 of themselves are equal, so that rounding does not
-        choose.
-        ``aic``, ``bic``, ``gcv`` and ``cv`` choose the least value, ``cv_1se`` the largest λ whose
-        cross-validation error is within one standard error of the least.
+        Values with a relative difference below 1e-9 count as equal, so that the choice does not
+        depend on rounding.
+        ``aic``, ``bic``, ``gcv`` and ``cv`` choose the smallest value. ``cv_1se`` chooses the
+        largest λ whose cross-validation error is within one standard error of the smallest.
         """
         name = as_choice(criterion, "criterion", CRITERIA)
         if name == "cv_1se":
@@ -147,8 +147,9 @@ class FusedLassoPath:
     def end_of_path(self, criterion: str = "bic") -> str | None:
         """Return a sentence if a criterion chooses a λ at an end of the path, None otherwise.
 
-        The best λ may then lie beyond. Nothing lies beyond λ_max, where every connected component
-        of the graph is one piece; there the sentence says that the fit is constant, if it is.
+        In this case the best λ may lie outside the path. At λ_max every connected component of the
+        graph is one piece, and larger λ change nothing; the sentence then says that the fit is
+        constant.
         """
         index, last = self.best_index(criterion), len(self) - 1
         if last == 0 or self.lambda_max == 0.0:
@@ -174,7 +175,7 @@ class FusedLassoPath:
     def _cv(self) -> Floats:
         if self.cv_errors is None:
             raise ValueError(
-                "criterion must not be of cross-validation: the path was made with cv=None"
+                "criterion must not be 'cv' or 'cv_1se': the path was computed with cv=None"
             )
         return self.cv_errors
 
@@ -219,54 +220,56 @@ def fused_lasso_path(
     verbose: bool = False,
     **solve_options: Any,
 ) -> FusedLassoPath:
-    """Solve a fused lasso for many λ, and say what speaks for each.
+    """Solve a fused lasso for many λ and compute model-selection criteria.
 
     Parameters
     ----------
     graph, signal, vertex_weights, sparsity, loss, delta
-        As for `fused_lasso`.
+        As in `fused_lasso`.
     lambdas : array_like, optional
-        The λ > 0, in any order. By default `n_lambdas` of them, evenly spaced on a logarithmic
-        scale from λ_max, the least λ at which everything is fused, down to `ratio` λ_max.
+        Values of λ > 0, in any order. By default `n_lambdas` values, evenly spaced on a
+        logarithmic scale from λ_max, the smallest λ at which everything is fused, down to
+        `ratio` λ_max.
     n_lambdas : int, optional
-        How many λ, where they are not given.
+        Number of values, if `lambdas` is not given.
     ratio : float, optional
-        The least λ over the largest, where they are not given. By default 1e-3, or less: the path
-        goes on until noise is hardly fused, 0.25 d / D with the median d of the differences along
-        the edges and the median degree D. A light bridge between heavy parts of a graph makes λ_max
-        large, and says nothing about the λ inside the parts.
+        Ratio of the smallest and the largest λ, if `lambdas` is not given. The default is 1e-3 or
+        less: the path ends where noise is hardly fused, at λ = 0.25 d / D with the median d of the
+        differences along the edges and the median degree D. (A bridge of small weight between parts
+        of large weights makes λ_max large, which says nothing about suitable λ inside the parts.)
     noise_variance : float, optional
         The variance of the noise of an observation of weight 1, for AIC, BIC and GCV with the
         squared, absolute and Huber loss. By default it is estimated from the median of the
         differences along the edges.
     cv : int or array_like of int, optional
-        Cross-validation: the number of folds, or the fold of every vertex (negative: never held
-        out). A fold's vertices lose their data and are predicted by the fit to the others. Folds
-        are spread evenly over the graph, so that neighbours are as a rule in different ones.
+        Cross-validation: the number of folds, or the fold of each vertex (negative: never held
+        out). The vertices of a fold are held out and predicted by the fit to the others. Folds are
+        spread evenly over the graph, so that neighbours are usually in different folds.
     random_state : int or None
         Seed of the folds.
     verbose : bool
         Print a line per λ, and per fold.
     **solve_options
-        Options of `solve`, for every λ. `tol` is 0 by default, the exact answer, where flows lead
-        there: for all losses but the absolute one, and with sparsity as `fused_lasso` says.
-        Elsewhere it is 1e-6.
+        Options of `solve` for every λ. By default `tol` is 0 (the exact solution) where max-flow
+        can compute it: for all losses but the absolute one, and with sparsity as described in
+        `fused_lasso`. Otherwise it is 1e-6.
 
     Returns
     -------
     FusedLassoPath
-        Results, degrees of freedom and criteria; ``path.best("bic")`` is the solution to take.
+        Results, degrees of freedom and criteria. ``path.best("bic")`` is the solution with the
+        best BIC.
 
     Notes
     -----
-    λ_max is exact for smooth losses, but an upper bound where sparsity takes everything to 0, and
-    for the absolute loss. The path is solved
-    from small to large λ, each from the flow λp of the one before. All results are kept, with u
-    and p: L (n + m) numbers. Ctrl-C, or a callback that returns True, raises KeyboardInterrupt.
+    λ_max is exact for smooth losses. It is an upper bound for the absolute loss, and if sparsity
+    sets everything to 0. The path is solved from small to large λ, and each problem is warm-started
+    from the flow λp of the previous one. All results are kept with u and p, which takes L (n + m)
+    numbers. Ctrl-C, or a callback that returns True, raises KeyboardInterrupt.
 
     With the squared loss the deviance is RSS / σ², as in scikit-learn's ``LassoLarsIC``. For the
-    absolute loss it is that of Laplace's distribution with the same variance, for the Huber loss
-    twice the loss over σ².
+    absolute loss it is that of a Laplace distribution with the same variance. For the Huber loss it
+    is twice the loss divided by σ².
 
     References
     ----------
@@ -297,7 +300,7 @@ def fused_lasso_path(
         moderate(variance, "noise_variance")
     check_keywords(fused_lasso_path, solve_options)
     if "warm_start" in solve_options:
-        raise ValueError("warm_start must not be given: a path makes its own")
+        raise ValueError("warm_start must not be given: a path uses its own warm starts")
     given = None if lambdas is None else as_lambdas(lambdas)
     count = as_count(n_lambdas, "n_lambdas", minimum=1)
     part = None if ratio is None else as_real(ratio, "ratio", minimum=0.0, strict=True)
@@ -344,7 +347,7 @@ def fused_lasso_path(
 
 
 def as_lambdas(values: Any) -> Floats:
-    """Return λ as given by a user, decreasing."""
+    """Return the validated values of λ in decreasing order."""
     lambdas = moderate(as_floats(values, "lambdas"), "lambdas")
     if lambdas.ndim != 1 or len(lambdas) == 0:
         raise ValueError(f"lambdas must be a sequence of numbers, got shape {lambdas.shape}")
@@ -357,7 +360,7 @@ def as_lambdas(values: Any) -> Floats:
 def solutions(
     model: FusedModel, lambdas: Floats, options: dict[str, Any]
 ) -> Iterator[tuple[float, Result]]:
-    """Solve from small to large λ; the flow λp stays as it is, and is feasible for more."""
+    """Solve from small to large λ; the flow λp of one λ is feasible for all larger ones."""
     start: tuple[Floats, Floats] | None = None
     last = 0.0
     for lam in lambdas[::-1].tolist():
@@ -371,5 +374,5 @@ def solutions(
 
 
 def _shared(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that also hold for λ_max."""
+    """Return the options that also apply to the computation of λ_max."""
     return {name: options[name] for name in ("n_threads", "time_limit") if name in options}

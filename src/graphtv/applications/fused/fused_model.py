@@ -1,8 +1,8 @@
-"""What a fused lasso minimises, for every λ: a loss and a sparsity term on a graph.
+"""The objective of the fused lasso for every λ: a loss and a sparsity term on a graph.
 
     min_u Σ_i c_i g(u_i; f_i) + λ Σ_e ω_e |u_i - u_j| + Σ_i μ_i |u_i|
 
-Four ways lead to the answer with sparsity:
+There are four ways to solve the problem with sparsity:
 
 - Squared loss, μ = m c for one number m (among them: no vertex weights, one μ). The solution is
   that without sparsity, soft-thresholded at m (Friedman, Hastie, Höfling & Tibshirani 2007), and
@@ -13,7 +13,7 @@ Four ways lead to the answer with sparsity:
 - Squared loss and μ > 0 otherwise: two sides and the middle (`split_at_zero`).
 - Anything else: G + μ|·| as one data term (`SparseLoss`), by PDHG.
 
-Whatever the way, the certificate is of the whole problem: primal and dual value with sparsity.
+In all cases the certificate is for the whole problem: primal and dual value include sparsity.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ from graphtv.terms.data import signs_of_booleans
 LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
-"""How far, relatively, the ratios μ/c may be apart to be taken for one."""
+"""Largest relative difference of ratios μ/c that count as equal."""
 
 BISECTIONS = 100
-"""Halvings of a range: more than there are bits."""
+"""Number of bisection steps; more than the number of bits of a float."""
 
 
 class FusedModel:
@@ -80,25 +80,25 @@ class FusedModel:
         self.is_sparse = bool((given > 0.0).any())
         self._threshold = self._common_ratio() if self.is_sparse else None
         whole = loss.with_sparsity(self.sparsity) if self.is_sparse else loss
-        self._is_weighted_loss = whole is not None  # sparsity included
+        self._is_weighted_loss = whole is not None  # includes sparsity
         self._data: DataTerm = whole or SparseLoss(loss, np.array(self.sparsity))
 
     @classmethod
     def of(
         cls, graph: Graph, signal: Any, weights: Any, loss: Any, delta: Any, sparsity: Any
     ) -> FusedModel:
-        """Return the model of a user's arguments, checked."""
+        """Return the model for validated arguments of `fused_lasso`."""
         return cls(graph, make_loss(signal, weights, loss, delta), sparsity)
 
     @property
     def is_exact(self) -> bool:
-        """Whether flows lead to the exact answer."""
+        """Whether max-flow can compute the exact solution."""
         is_split = self._threshold is not None or self._can_split
         return self.loss.traits.is_smooth and (self._is_weighted_loss or is_split)
 
     @property
     def observed(self) -> Mask:
-        """Where there is data."""
+        """Mask of the entries with data."""
         return self.loss.observed
 
     def problem(self, lam: float) -> Problem:
@@ -124,21 +124,21 @@ class FusedModel:
         return result
 
     def without(self, held_out: Any) -> FusedModel:
-        """Return the model that knows nothing of the data at some vertices.
+        """Return the model without the data at some vertices.
 
-        Where sparsity is a threshold, it stays one: it is 0 there.
+        If sparsity is a soft threshold, it remains one: μ is 0 at these vertices.
         """
         keep = spread(np.where(held_out, 0.0, 1.0), self.loss.shape)
         sparsity = self.sparsity if self._threshold is None else self.sparsity * keep
         return FusedModel(self.graph, self.loss.with_weights(self.loss.weights * keep), sparsity)
 
     def only(self, held_out: Any) -> WeightedLoss:
-        """Return the loss at some vertices alone."""
+        """Return the loss restricted to some vertices."""
         keep = spread(np.where(held_out, 1.0, 0.0), self.loss.shape)
         return self.loss.with_weights(self.loss.weights * keep)
 
     def constants(self) -> Floats:
-        """Return the best u that is constant on every connected component, without variation."""
+        """Return the best u that is constant on every connected component."""
         if not self._is_weighted_loss:
             return self._shrunk_constants()
         term = self.problem(1.0).term
@@ -152,7 +152,8 @@ class FusedModel:
     def _shrunk_constants(self) -> Floats:
         """Return the same with sparsity, by bisection of the sums of slopes.
 
-        It is 0 where the slopes at 0 sum to no more than μ, and otherwise on the side they fall to.
+        It is 0 if the absolute sum of the slopes at 0 is at most μ. Otherwise it is on the side
+        towards which the loss decreases.
         """
         n, component = connected_components(self.graph)
         shape, columns = self.loss.shape, (self.graph.n_vertices, -1)
@@ -183,7 +184,7 @@ class FusedModel:
         return is_sparse and bool((self.sparsity > 0.0).all())
 
     def _common_ratio(self) -> float | None:
-        """Return m where μ = m c for the squared loss, or None."""
+        """Return m if μ = m c and the loss is squared, otherwise None."""
         if not self.loss.traits.is_quadratic:
             return None
         c, mu = self.loss.weights, self.sparsity
@@ -193,7 +194,7 @@ class FusedModel:
 
 
 def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> WeightedLoss:
-    """Return the data term that a user has named."""
+    """Return the data term for the name of a loss."""
     name = as_choice(loss, "loss", LOSSES)
     signal = moderate(_as_signal(signal, is_label=name == "logistic"), "signal")
     if weights is not None:
@@ -215,10 +216,10 @@ def make_loss(signal: Any, weights: Any, loss: Any, delta: Any) -> WeightedLoss:
 
 
 def _as_signal(signal: Any, *, is_label: bool) -> Floats:
-    """Return the signal, NaN where there is no data.
+    """Return the signal with NaN for missing data.
 
-    Labels 0 and 1 become -1 and 1: 0 means none only beside -1. Otherwise all labels would be of
-    one kind, and without sparsity such a problem has no solution.
+    Labels 0 and 1 become -1 and 1. 0 means no label only if -1 occurs. Otherwise all labels would
+    be equal, and such a problem has no solution without sparsity.
     """
     values, known = as_observations(signs_of_booleans(signal) if is_label else signal, "signal")
     given = values if known is None else values[known]
@@ -229,14 +230,14 @@ def _as_signal(signal: Any, *, is_label: bool) -> Floats:
     empty = np.flatnonzero(~known.reshape(len(known), -1).any(axis=0))
     if empty.size:
         where = f" in channel {empty[0]}" if known.ndim > 1 else ""
-        raise ValueError(f"signal must hold a number, got NaN everywhere{where}")
+        raise ValueError(f"signal must contain a number, got NaN everywhere{where}")
     return np.where(known, values, np.nan)
 
 
 def _certified(
     problem: Problem, u: Floats, p: Floats, runs: list[Result], how: str, options: dict[str, Any]
 ) -> Result:
-    """Return the result of the problem with sparsity, from the points that other runs led to."""
+    """Return the certified result of the problem with sparsity for points of other runs."""
     certificate = Certificate(to_core(u), to_core(p), problem.primal(u), problem.dual(p))
     tolerance = float(options.get("tol", runs[0].tolerance))
     ends = [run.status for run in runs if run.status not in ("optimal", "stalled")]

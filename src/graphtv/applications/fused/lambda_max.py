@@ -1,14 +1,14 @@
-"""The least λ at which everything is fused, component by component.
+"""The smallest λ at which every connected component is fused.
 
 Let m be the best constants of the connected components, and r = -G'(m). They solve the problem at
 λ if and only if λ Kᵀp = r for some |p| ≤ 1, which by the max-flow min-cut theorem means
 
     λ ≥ λ_max = max_S |Σ_{i ∈ S} r_i| / ω(∂S)
 
-over the sets S of vertices. Newton's method for such ratios (Dinkelbach 1967) takes, at λ, a set
-that violates this most: a level set of v = argmin ½‖v - r‖² + λ TV(v). Its ratio is the next λ, and
-here that of the best of all level sets of v. λ rises to λ_max in a few steps, the last of which
-finds v = 0.
+over the sets S of vertices. Newton's method for such ratios (Dinkelbach 1967) chooses a set that
+violates this condition most at λ: a level set of v = argmin ½‖v - r‖² + λ TV(v). The next λ is its
+ratio; here it is the largest ratio of all level sets of v. λ increases to λ_max in a few steps, and
+the last step finds v = 0.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from graphtv.solver import solve
 from graphtv.terms import SquaredLoss
 
 ROUNDING = 1e-13
-"""Sums below this part of the sum of their absolute terms are rounding."""
+"""Sums smaller than this, relative to the sum of absolute values, are rounding errors."""
 
 NOISE_PART = 0.25
-"""Least λ of a path, over that which moves a typical vertex by a typical difference."""
+"""Smallest λ of a path, relative to the λ that moves a typical vertex by a typical difference."""
 
 MAX_STEPS = 50
-"""Steps of Newton's method; it needs few."""
+"""Limit of the number of Newton steps; few are needed."""
 
 KINK = 2e-12
-"""Relative distance below which u is taken to be at a kink of the loss."""
+"""Relative distance below which u counts as being at a kink of the loss."""
 
 NEGLIGIBLE = 1e-10
-"""Residuals below this part of the largest slope are rounding: the constants fit the data."""
+"""Residuals smaller than this, relative to the largest slope, are rounding errors."""
 
 
 def lambda_max(model: FusedModel, **options: Any) -> float:
-    """Return the least λ at which the solution is constant on every component.
+    """Return the smallest λ at which the solution is constant on every component.
 
-    For the absolute loss, whose slopes at the data are a choice, it is an upper bound of that, and
-    so it is with sparsity where constants are 0. It is 0 where constants fit the data.
+    The result is an upper bound for the absolute loss, whose slopes at the data are not unique, and
+    with sparsity if the constants are 0. It is 0 if constants fit the data.
     """
     graph = model.graph
     _, component = connected_components(graph)
     constants = model.constants()
     slopes = model.loss.derivative(constants)
-    free = np.zeros(slopes.shape)  # how far slopes may be moved up or down
+    free = np.zeros(slopes.shape)  # half the length of the interval of subgradients
     if not model.loss.traits.is_smooth:
         free += _half_jump(model, constants)
     if model.is_sparse:
@@ -69,20 +69,20 @@ def lambda_max(model: FusedModel, **options: Any) -> float:
             found = max(found, _largest_ratio(graph, residual / largest, component, options))
     if not math.isfinite(found * largest):
         raise ValueError(
-            "graph must have weights within fewer orders of magnitude: the least is"
-            f" {graph.weights.min():.3g}, and the λ at which all is fused overflows"
+            "graph must have weights of a narrower range: the smallest weight is"
+            f" {graph.weights.min():.3g}, and the λ at which everything is fused overflows"
         )
     return found * largest
 
 
 def _half_jump(model: FusedModel, u: Floats) -> Floats:
-    """Return half of what the slopes jump by at u, where rounding may hide a kink."""
+    """Return half the jump of the slopes at u, up to rounding of the position of a kink."""
     near = KINK * np.abs(u)
     return 0.5 * (model.loss.derivative(u + near) - model.loss.derivative(u - near))
 
 
 def lambda_min(model: FusedModel) -> float:
-    """Return a λ at which noise is hardly fused: a quarter of what moves a typical vertex.
+    """Return a λ at which noise is hardly fused: a quarter of the λ that moves a typical vertex.
 
     At λ the slope of the loss at a vertex changes by at most λ times its degree. The noise of the
     slopes is their typical difference between neighbours.
@@ -164,13 +164,13 @@ def _cuts(ends: Any, weights: Floats, n: int) -> Floats:
 
 
 def _centred(r: Floats, component: Any) -> Floats:
-    """Return r less its mean on every component: it sums to 0 there but for rounding."""
+    """Return r minus its mean on every component, where its sum is 0 up to rounding."""
     mean = np.bincount(component, r) / np.bincount(component)
     return np.asarray(r - mean[component])
 
 
 def _balanced(slopes: Floats, free: Floats, component: Any) -> Floats:
-    """Let the entries whose slope is anything in [-free, free] take what the others leave."""
+    """Choose the subgradients in [-free, free] such that the sum of all slopes is 0."""
     columns = (len(component), -1)
     out = np.array(slopes).reshape(columns)
     for column, width in zip(out.T, np.reshape(free, columns).T, strict=True):

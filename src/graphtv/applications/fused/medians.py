@@ -1,11 +1,12 @@
-"""Values of vertices without data, where the fused lasso leaves a choice.
+"""Values of vertices without data, if the solution of the fused lasso is not unique.
 
-With the others fixed, such a vertex costs Σ_j ω_ij |u_i - u_j|, which every median of its
-neighbours minimises. Which one a solver returns is chance. Here it is the one nearest to the mean
-of the neighbours, so that predictions do not depend on the solver, nor lean to one side.
+With the others fixed, such a vertex costs Σ_j ω_ij |u_i - u_j|, which every weighted median of its
+neighbours minimises. A solver may return any of them. Here the one nearest to the mean of the
+neighbours is chosen, so that predictions do not depend on the solver and are not biased to one
+side.
 
-Vertices are settled in independent sets, found by random priorities (Luby 1986): no two of a set
-are neighbours, so each step leaves the objective at its minimum.
+Vertices are processed in independent sets, found by random priorities (Luby 1986). No two vertices
+of a set are neighbours, so each step preserves the minimum of the objective.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from graphtv._validate import Floats
 from graphtv.graph.graph import Graph
 
 SWEEPS = 3
-"""Rounds over all sets: one does where no two vertices without data are neighbours."""
+"""Number of sweeps over all sets; one suffices if vertices without data are not adjacent."""
 
 ROUNDING = 1e-12
-"""Sums of weights closer than this, relatively, are taken for equal."""
+"""Sums of weights with a smaller relative difference count as equal."""
 
 
 class Medians:
-    """Settles the values of the vertices `free` of a graph, those without data."""
+    """Chooses the values of the vertices `free` of a graph, those without data."""
 
     def __init__(self, graph: Graph, free: Any) -> None:
         adjacency = graph.to_sparse()
@@ -36,7 +37,7 @@ class Medians:
         ]
 
     def settle(self, u: Floats) -> Floats:
-        """Return u with every free vertex at the median nearest to the mean of its neighbours."""
+        """Return u with each free vertex at the median nearest to the mean of its neighbours."""
         columns = np.array(u).reshape(len(u), -1)
         for column in columns.T:
             for _ in range(SWEEPS):
@@ -46,10 +47,10 @@ class Medians:
 
 
 class _Stars:
-    """Some vertices of similar degree with their neighbours, one row of a table for each vertex.
+    """Vertices of similar degree with their neighbours, as a table with one row per vertex.
 
-    Rows are padded with neighbours of weight 0. Sums stay within a row: weights of other vertices,
-    which may be of any magnitude, cannot reach them by rounding.
+    Rows are padded with neighbours of weight 0. Sums are computed per row, so that large weights of
+    other vertices cause no rounding errors.
     """
 
     def __init__(self, adjacency: Any, centres: Any) -> None:
@@ -62,14 +63,14 @@ class _Stars:
         self._weight = weights / weights.max(axis=1, keepdims=True)
 
     def medians(self, u: Floats) -> Floats:
-        """Return the median nearest to the mean, for every centre."""
+        """Return the median nearest to the mean for each vertex."""
         values = u[self._neighbour]
         mean = (self._weight * values).sum(axis=1) / self._weight.sum(axis=1)
         order = np.argsort(np.where(self._is_there, values, np.inf), axis=1, kind="stable")
         values = np.take_along_axis(values, order, axis=1)
         share = np.cumsum(np.take_along_axis(self._weight, order, axis=1), axis=1)
         share /= share[:, -1:]
-        # Shares increase to 1 along each row: the first to reach, and to pass, one half.
+        # Cumulative weights increase to 1 along each row: find the first ≥ ½ and the first > ½.
         lower, upper = (
             np.take_along_axis(values, np.argmax(share >= half, axis=1)[:, None], axis=1)[:, 0]
             for half in (0.5 - ROUNDING, 0.5 + ROUNDING)

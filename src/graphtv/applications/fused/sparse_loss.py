@@ -1,12 +1,12 @@
 """A loss and a sparsity term, H(u) = G(u) + Σ_i μ_i |u_i|, as one data term.
 
-Entry by entry G is convex, so that on the positive side H is G tilted by μ, on the negative side
-G tilted by -μ. Hence, with x⁺ = prox_G(v - τμ) ≤ x⁻ = prox_G(v + τμ),
+G is separable and convex. For u > 0, H is G plus μu, and for u < 0 it is G minus μu. Hence, with
+x⁺ = prox_G(v - τμ) ≤ x⁻ = prox_G(v + τμ),
 
     prox_H(v) = max(x⁺, 0) + min(x⁻, 0).
 
-H*(s) is the least G*(s - r) over |r| ≤ μ (an infimal convolution), attained at the r that brings
-s - r as near as it can to the slopes of G at 0.
+H*(s) is the minimum of G*(s - r) over |r| ≤ μ (an infimal convolution). It is attained at the r for
+which s - r is nearest to the slopes of G at 0.
 
 Conjugates and proximal maps of the losses are taken over a range that holds a solution
 (docs/theory/terms.md). The minimisers of H_i lie between those of G_i and 0, so a vertex with the
@@ -68,7 +68,7 @@ class SparseLoss:
         return from_core(out, (self._shape[0] + 1, *self._shape[1:]))[:-1]
 
     def _extended(self, values: Floats) -> Floats:
-        """Return values with 0 at the added vertex, for the core."""
+        """Return the values with 0 appended for the added vertex."""
         return to_core(np.concatenate([values, np.zeros((1, *self._shape[1:]))]))
 
     def __repr__(self) -> str:

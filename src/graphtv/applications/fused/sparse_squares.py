@@ -1,4 +1,4 @@
-"""The squared loss with any vertex weights and any sparsity, exactly: two sides and the middle.
+"""Exact solution for the squared loss with any vertex weights and any sparsity.
 
     min_u ½ Σ_i c_i (u_i - f_i)² + TV(u) + Σ_i μ_i |u_i|,    c ≥ 0, μ > 0
 
@@ -36,7 +36,7 @@ from graphtv.terms.base import WeightedLoss
 
 
 class Split(NamedTuple):
-    """A primal and a dual point, and the runs that led there."""
+    """A primal and a dual point, and the runs that computed them."""
 
     u: Floats
     p: Floats
@@ -84,7 +84,7 @@ def split_at_zero(
 
 
 def _tilted(signal: Floats, c: Floats, slope: Floats) -> SquaredLoss | HuberLoss:
-    """Return ½ c (u - f)² + slope u, on the side of 0 where that slope is of |u|."""
+    """Return the term ½ c (u - f)² + slope u, for the side of 0 where |u| has this slope."""
     there = c > 0.0
     shifted = np.where(there, signal - slope / np.where(there, c, 1.0), 0.0)
     if there.all():

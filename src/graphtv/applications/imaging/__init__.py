@@ -1,1 +1,1 @@
-"""Images and volumes: denoising, the weight by the noise, segmentation by scribbles."""
+"""Images and volumes: denoising, choice of the weight, segmentation from scribbles."""

@@ -2,9 +2,9 @@
 
     min_u ½ Σ_x (u(x) - f(x))² + weight Σ_a Σ_x |u(x + e_a) - u(x)| / spacing_a
 
-with a sum over the axes: the anisotropic total variation, whose solutions have sharp corners and
-can be computed exactly. Eight neighbours in the plane come close to the isotropic one
-(`_pixel_graph`).
+with a sum over the axes a. This is the anisotropic total variation; its solutions have sharp
+corners and can be computed exactly. In 2-D, eight neighbours approximate the isotropic total
+variation (`pixel_graph`).
 
 [1] L. I. Rudin, S. Osher, E. Fatemi, "Nonlinear total variation based noise removal algorithms",
     Physica D 60, 1992.
@@ -91,7 +91,7 @@ def denoise_tv(
     return_result: bool = False,
     **solve_options: Any,
 ) -> NDArray[Any] | tuple[NDArray[Any], Result]:
-    """Denoise an image or a volume by total variation, and fill in its unknown pixels.
+    """Denoise an image or a volume by total variation, and fill in unknown pixels.
 
     As in scikit-image, uint8 and uint16 images are divided by 255 and 65535, and the result lies in
     [0, 1]. All other types keep their values, and so do counts (``loss='poisson'``).
@@ -99,34 +99,35 @@ def denoise_tv(
     Parameters
     ----------
     image : array_like or dask array
-        An image of any dimension. NaN, and the masked entries of a masked array, are unknown
-        pixels; ±∞ is an error.
+        An image of any dimension. NaN and the masked entries of a masked array are unknown
+        pixels. Infinite values are errors.
     weight : float, ndarray, list or 'auto'
-        Larger is smoother. It has the unit of the image (after the division for uint8 and
-        uint16): a piece of P pixels with a boundary of
-        B pixel sides moves by weight · B/P towards its surroundings. One number; or an array with
-        one number per pixel (an edge takes the mean of its two pixels); or a list with one number
-        or array per axis, as `grid_graph` takes it. ``'auto'`` is that of `suggest_weight`.
+        Larger values give a smoother image. The weight has the unit of the image (after the
+        division for uint8 and uint16): a region of P pixels with a boundary of B pixel sides
+        moves by weight · B/P towards its surroundings. It is one number; or an array with one
+        number per pixel (an edge uses the mean of its two pixels); or a list with one number or
+        array per axis, as in `grid_graph`. ``'auto'`` uses `suggest_weight`.
     mask : array_like of bool, optional
-        True where the pixel is known. Where it is False the image may hold anything, and the
-        pixel is filled in from its surroundings. Of the image's shape, with or without channels.
+        True for known pixels. Where it is False the value of the image is ignored, and the pixel
+        is filled in from its surroundings. It has the shape of the image, with or without
+        channels.
     spacing : float or sequence of float, optional
-        Distance between pixels along each axis (channels apart), 1 by default. Differences are
-        divided by it.
+        Distance between pixels along each spatial axis, 1 by default. Differences are divided
+        by it.
     channel_axis : int, optional
-        The axis that holds colours or other channels. Each channel is denoised by itself, with
-        the same weight. Without it every axis is one of space.
+        The axis of colours or other channels. Each channel is denoised separately, with the same
+        weight. By default all axes are spatial.
     connectivity : {1, 2}
-        1: neighbours along the axes. 2: along the diagonals too (images in the plane only), which
-        favours no direction; weights are scaled such that `weight` keeps its meaning.
+        1: neighbours along the axes. 2: also along the diagonals (2-D images only), which reduces
+        the preference for the axes. Weights are scaled such that `weight` keeps its meaning.
     loss : {'squared', 'absolute', 'poisson'} or callable
-        For Gaussian noise, for outliers (salt and pepper), for counts. A callable is given the
-        signal and ``weights=`` and returns a data term. With ``'absolute'`` and ``'poisson'``
-        `weight` has no unit.
+        For Gaussian noise, for outliers such as salt-and-pepper noise, and for counts. A callable
+        is called as ``loss(signal, weights=...)`` and returns a data term. With ``'absolute'`` and
+        ``'poisson'``, `weight` has no unit.
     penalty : TotalVariation or HuberTV
-        ``HuberTV(delta)`` turns the stairs of total variation into slopes.
+        ``HuberTV(delta)`` avoids the staircasing of total variation.
     return_result : bool
-        Also return the certificate.
+        Also return the `Result` with the certificate.
     **solve_options
         Passed on to `solve`: `tol`, `max_iterations`, `time_limit`, `warm_start`, `callback`,
         `stop`, `verbose`, `n_threads`, `method`, `preconditioner`. For dask arrays see the notes.
@@ -134,16 +135,16 @@ def denoise_tv(
     Returns
     -------
     denoised : ndarray or dask array
-        Of the image's shape: float32 for float16 and float32, else float64.
+        The denoised image, float32 for float16 and float32 images, otherwise float64.
     result : Result or TiledResult
-        If `return_result`. It speaks of the problem in float64: `result.u` and `result.p` are
-        flat, with pixels in row-major order, and `result.relative_gap` is proved for them before
-        `denoised` is rounded to the image's type. It is a `warm_start` for the next call.
+        Only if `return_result` is true. `result.u` and `result.p` are float64, with pixels in
+        row-major order. `result.relative_gap` is certified for them, before `denoised` is rounded
+        to its type. It can be used as `warm_start` of the next call.
 
     Warns
     -----
     RuntimeWarning
-        If the run ended early, and the result that would say so is not asked for.
+        If the run ended early and `return_result` is false.
 
     See Also
     --------
@@ -151,16 +152,17 @@ def denoise_tv(
 
     Notes
     -----
-    Values never leave the range of the known pixels, and their mean stays (if all are known). A
-    region without any known pixel, cut off by weights of 0, takes the value of that range nearest
-    to 0.
+    Values stay within the range of the known pixels, and the mean does not change if all pixels are
+    known. A region without known pixels that is separated by weights of 0 gets the value of this
+    range that is nearest to 0.
 
-    A dask array is solved chunk by chunk on Dask's scheduler, to the same optimum, when this is
-    called; returned are a dask array with the chunks of the image and a `TiledResult`. `weight` and
-    `mask` may be dask arrays too. Of the options `tol`, `max_iterations` (rounds over all chunks),
-    `time_limit`, `callback`, `verbose` and `n_threads` (per chunk) apply, and
-    ``checkpoint=folder``, which keeps the state in files: for grids larger than memory, and to go
-    on after a stop by the same call. The loss has to be squared and `connectivity` 1.
+    A dask array is solved chunk by chunk on the Dask scheduler, to the same optimum. The
+    computation runs during this call. It returns a dask array with the chunks of the image and a
+    `TiledResult`. `weight` and `mask` may also be dask arrays. The supported options are `tol`,
+    `max_iterations` (rounds over all chunks), `time_limit`, `callback`, `verbose`, `n_threads` (per
+    chunk) and ``checkpoint=folder``. A checkpoint stores the state in files: this allows grids
+    larger than memory, and the same call continues an interrupted run. The loss must be squared and
+    `connectivity` 1.
 
     Examples
     --------
@@ -204,7 +206,7 @@ def denoise_tv(
         weight = _suggested(given, spacing, connectivity, solve_options)
     graph = pixel_graph(layout.shape, weight, spacing, connectivity)
     problem = Problem(graph, _make(make_loss, given), penalty)
-    del given  # the problem has copies; volumes are large
+    del given  # the problem has copies, and volumes are large
     result = solve(problem, **solve_options)
     if not is_result_wanted:
         _warn_if_early(result)
@@ -229,7 +231,7 @@ def _as_loss(loss: Any) -> Loss:
 
 
 def _make(make_loss: Loss, image: Image) -> DataTerm:
-    """Return the data term of an image; a callable may turn out to be none that makes one."""
+    """Return the data term of an image; raise if a callable does not return a data term."""
     try:
         return make_loss(image.signal, weights=image.known)
     except TypeError as error:
@@ -237,7 +239,7 @@ def _make(make_loss: Loss, image: Image) -> DataTerm:
 
 
 def _suggested(image: Image, spacing: Any, connectivity: Any, options: dict[str, Any]) -> float:
-    """Return the suggested weight; the search may take half of the time."""
+    """Return the suggested weight; the search may take half of the time limit."""
     limit = options.get("time_limit")
     return weight_of_image(
         image,
@@ -255,8 +257,8 @@ def _warn_if_early(result: Any) -> None:
     if result.status != "optimal":
         warnings.warn(
             f"denoise_tv ended with status {result.status!r} and relative gap"
-            f" {result.relative_gap:.2g}, not {result.tolerance:g}; return_result=True gives the"
-            " result without this warning",
+            f" {result.relative_gap:.2g} instead of {result.tolerance:g}; use return_result=True to"
+            " get the result without this warning",
             RuntimeWarning,
             stacklevel=3,
         )

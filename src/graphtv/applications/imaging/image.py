@@ -1,4 +1,4 @@
-"""Images and volumes as the solver wants them: one row of numbers per pixel, and what is known."""
+"""Convert images and volumes to signals, with one row per pixel, and back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Layout:
     shape : tuple of int
         Lengths of the spatial axes.
     channel_axis : int or None
-        Where the channels were, counted from the front.
+        The axis of the channels, counted from the front.
     dtype : dtype
         Type of the image to return: float32 or float64.
     """
@@ -39,7 +39,7 @@ class Layout:
     dtype: np.dtype[Any]
 
     def restore(self, u: Floats, *, copy: bool = False) -> NDArray[Any]:
-        """Return u, of the shape of the signal, as an image like the one given."""
+        """Return u, which has the shape of the signal, as an image with this layout."""
         if self.channel_axis is None:
             pixels = u.reshape(self.shape)
         else:
@@ -50,16 +50,16 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Image:
-    """An image taken apart.
+    """An image as a signal, with a mask of known pixels and the layout.
 
     Attributes
     ----------
     signal : ndarray of float64, shape (n,) or (n, C)
-        The pixels in row-major order, 0 where unknown. It may be the caller's own memory.
+        The pixels in row-major order, 0 where unknown. It may share memory with the input.
     known : ndarray of bool of the same shape, or None
         Where there is data; None means everywhere.
     layout : Layout
-        How to make an image of them again.
+        Shape and type of the image, to convert a solution back.
     """
 
     signal: Floats
@@ -80,7 +80,7 @@ def as_image(
     *,
     holds_counts: bool = False,
 ) -> Image:
-    """Return `image` taken apart, its entries divided by their `white_level`.
+    """Return `image` as a signal whose entries are divided by their `white_level`.
 
     NaN, the masked entries of a masked array and pixels where `mask` is False are unknown.
     """
@@ -110,7 +110,7 @@ def as_image(
 
 
 def _without_mask(image: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return the numbers of an array, and where they are valid if it is a masked array."""
+    """Return the data of an array and, for a masked array, a mask of the valid entries."""
     known = ~np.ma.getmaskarray(image) if np.ma.is_masked(image) else None
     return as_array(unmasked(image), name), known
 
@@ -134,7 +134,7 @@ def as_channel_axis(channel_axis: Any, ndim: int, shape: tuple[int, ...]) -> int
 def _as_mask(
     mask: Any, name: str, full: tuple[int, ...], shape: tuple[int, ...], axis: int | None
 ) -> NDArray[np.bool_]:
-    """Return a mask of the image's own shape, or one that broadcasts to it."""
+    """Return a mask with the shape of the image, or one that broadcasts to it."""
     given = as_array(mask, "mask")
     if given.dtype.kind not in "bui":
         raise ValueError(f"mask must hold booleans, got dtype {given.dtype}")
@@ -143,7 +143,7 @@ def _as_mask(
         raise ValueError(f"mask must have the shape of {name}, {forms}, got {given.shape}")
     known = given.astype(bool, copy=False)
     if not known.any():
-        raise ValueError("mask must be True at a known pixel, got no True in it")
+        raise ValueError("mask must be True for at least one pixel, got no True")
     return known if given.shape == full or axis is None else np.expand_dims(known, axis)
 
 
@@ -153,7 +153,7 @@ def _meet(a: NDArray[np.bool_] | None, b: NDArray[np.bool_]) -> NDArray[np.bool_
 
 def _check_some_known(known: NDArray[np.bool_], name: str) -> None:
     if known.ndim == 1 and not known.any():
-        raise ValueError(f"{name} must have a known pixel, got none")
+        raise ValueError(f"{name} must have at least one known pixel, got none")
     empty = np.flatnonzero(~known.reshape(len(known), -1).any(axis=0))
     if empty.size:
         raise ValueError(
@@ -162,12 +162,12 @@ def _check_some_known(known: NDArray[np.bool_], name: str) -> None:
 
 
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return float32 for the short floats, float64 for everything else."""
+    """Return float32 for float16 and float32, and float64 for all other types."""
     return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize <= 4 else np.float64)
 
 
 def _to_rows(pixels: NDArray[Any], axis: int | None) -> NDArray[Any]:
-    """Return the pixels of an image one after the other, each with its channels if it has them."""
+    """Return the pixels of an image as (n,), or as (n, C) if there are channels."""
     if axis is None:
         return pixels.reshape(-1)
     moved = np.moveaxis(pixels, axis, -1)
@@ -175,5 +175,5 @@ def _to_rows(pixels: NDArray[Any], axis: int | None) -> NDArray[Any]:
 
 
 def columns(values: NDArray[Any]) -> NDArray[Any]:
-    """Return (n,) as (n, 1), and (n, C) as it is."""
+    """Return an array of shape (n,) as (n, 1), and (n, C) unchanged."""
     return values.reshape(len(values), -1)

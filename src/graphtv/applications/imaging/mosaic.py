@@ -1,10 +1,10 @@
-"""Parts of a large image that resemble the whole, to choose a weight on.
+"""Representative parts of a large image, on which a weight is chosen.
 
-The risk takes several exact solutions, which would be most of the time on a large image; and the
-weight of least risk is nearly the same for a part that resembles the whole. A part is a mosaic:
-along every axis some runs of pixels at even distances, so that corners and middle are both in it.
-Its seams are edges like others. Several small parts take less time than a large one, and together
-they see more of the image.
+The risk needs several exact solutions, which would dominate the run time on a large image. The
+weight of least risk is nearly the same for a representative part. A part is a mosaic: along every
+axis it consists of runs of pixels at equal distances, so that it contains both corners and centre.
+The seams between runs are ordinary edges. Several small parts need less time than one large part
+and together cover more of the image.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from numpy.typing import NDArray
 from graphtv.applications.imaging.image import Image
 
 MOST_PIXELS = 2**18
-"""Pixels to load of an image that does not fit into memory."""
+"""Number of pixels to load from an image that does not fit into memory."""
 
 PART_PIXELS = 2**13
-"""Pixels of a part; a smaller image is taken as it is."""
+"""Number of pixels of a part; a smaller image is used as a whole."""
 
 PIXELS_PER_PART = 90_000
-"""Of the image: one part stands for so many."""
+"""There is one part for this many pixels of the image."""
 
 PARTS = 8
-"""How many parts an image has at most."""
+"""Largest number of parts."""
 
 RUN = 32
-"""Pixels of a run along an axis, roughly; there are at least two runs."""
+"""Approximate length of a run in pixels; there are at least two runs per axis."""
 
 GOLDEN = 0.6180339887498949
 
 
 def samples(image: Image) -> list[Image]:
-    """Return parts of a large image; a small one, or one of which too little is known, itself."""
+    """Return parts of a large image, or the image itself if it is small or mostly unknown."""
     n = math.prod(image.shape)
     if n <= PART_PIXELS:
         return [image]
@@ -55,15 +55,16 @@ def samples(image: Image) -> list[Image]:
 
 
 def mosaic(shape: tuple[int, ...], most: int, offset: float = 0.5) -> list[NDArray[np.intp]] | None:
-    """Return the indices along every axis of a part with at most so many pixels; None for all.
+    """Return the indices of a part along each axis, or None if the image is small enough.
 
-    Runs lie in the middle of equal cells, or nearer to an end by another `offset` from 0 to 1.
+    There is one run in each of several equal cells. `offset` is its position in the cell: 0 at
+    the start, 0.5 in the middle, 1 at the end.
     """
     if math.prod(shape) <= most:
         return None
     lengths = list(shape)
     room = float(most)
-    # Short axes stay as they are, long ones become equally long.
+    # Short axes are kept, long ones are reduced to equal lengths.
     for rank, axis in enumerate(sorted(range(len(shape)), key=lambda k: shape[k])):
         lengths[axis] = max(min(shape[axis], int(room ** (1.0 / (len(shape) - rank)))), 1)
         room /= lengths[axis]
@@ -71,7 +72,7 @@ def mosaic(shape: tuple[int, ...], most: int, offset: float = 0.5) -> list[NDArr
 
 
 def _runs(n: int, length: int, offset: float) -> NDArray[np.intp]:
-    """Return `length` of n indices at most, in runs of about RUN."""
+    """Return at most `length` of n indices, in runs of about RUN."""
     if length >= n:
         return np.arange(n)
     count = min(max(round(length / RUN), 2), length)

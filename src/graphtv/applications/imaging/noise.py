@@ -1,10 +1,10 @@
-"""How noisy data are, and how much total variation they need.
+"""Estimate the noise level of data, and suggest a weight for denoising.
 
-The noise level is a median of absolute deviations of high-pass filtered data, as Donoho and
-Johnstone [1] take it from the finest wavelets. The filter here is the second difference along
-every axis at once, which Immerkær [2] uses in the plane. Texture would raise the median, so it is
-taken over the quarter of the pixels with the smallest gradient. The gradient's filter is odd and
-the other is even: for white noise both are independent, and the choice does not bias the median.
+The noise level is the median absolute deviation of high-pass filtered data, which Donoho and
+Johnstone [1] compute from the finest wavelets. The filter here is the second difference along all
+axes, which Immerkær [2] uses in 2-D. Texture would increase the median, so only the quarter of the
+pixels with the smallest gradient is used. The filter of the gradient is odd and the other filter is
+even. For white noise their outputs are independent, so this selection does not bias the median.
 
 The weight minimises an estimate of the error (`risk`).
 
@@ -47,19 +47,19 @@ MAD_OF_NORMAL = 0.6744897501960817
 """Median of |x| for a standard normal x."""
 
 FLAT_PART = 0.25
-"""Part of the pixels, those of the smallest gradient, over which the median is taken."""
+"""Fraction of the pixels, those with the smallest gradient, that the median uses."""
 
 FEWEST_WINDOWS = 100
-"""Below so many pixels all are taken."""
+"""If there are fewer windows, the median uses all of them."""
 
 CLIPPED_PART = 0.01
-"""Part of the pixels that share the least or the largest value, from which on they are clipped."""
+"""Pixels with the smallest or largest value count as clipped above this fraction."""
 
 LEAST_WHOLE = 0.25
-"""Part of the windows that must be free of unknown pixels for the filters to be used."""
+"""Fraction of the windows that must have no unknown pixels for the filters to be used."""
 
 LEAST_UNCLIPPED = 0.02
-"""The same of clipped pixels: fewer windows are better than wrong ones."""
+"""The same for clipped pixels. It is lower, since few windows are better than biased ones."""
 
 
 def estimate_noise(
@@ -70,28 +70,28 @@ def estimate_noise(
     Parameters
     ----------
     data : array_like
-        An image or volume of any dimension, taken as in `denoise_tv`: uint8 and uint16 are
+        An image or volume of any dimension, interpreted as in `denoise_tv`: uint8 and uint16 are
         divided by 255 and 65535, NaN is unknown. With a graph, a signal of shape (n,) or (n, C).
     graph : Graph, optional
-        The graph whose vertices the signal lives on.
+        The graph of the signal.
     mask : array_like of bool, optional
-        True where the data are known.
+        True for known data.
     channel_axis : int, optional
-        The axis of an image that holds channels. Not for signals on a graph.
+        The axis of the channels of an image. Not allowed for signals on a graph.
 
     Returns
     -------
     float or ndarray, shape (C,)
-        The noise level σ; one per channel if there are channels.
+        The noise level σ, or one per channel if there are channels.
 
     Notes
     -----
-    Images: the median of the absolute second differences along all axes, over the quarter of the
-    pixels with the smallest gradient. Graphs: the median of the differences between a vertex and
-    the weighted mean of its neighbours, scaled by their variance. Texture everywhere, or a signal
-    that jumps along most edges, cannot be told from noise. Noise that was smoothed or compressed is
-    underestimated. Clipped pixels of an image (many with the very least or largest value) are left
-    out, if enough others are left.
+    For images, the estimate is the median of the absolute second differences along all axes, over
+    the quarter of the pixels with the smallest gradient. For graphs, it is the median of the
+    differences between a vertex and the weighted mean of its neighbours, scaled by their variance.
+    Texture in the whole image, or a signal that jumps along most edges, cannot be distinguished
+    from noise. Noise that was smoothed or compressed is underestimated. Clipped pixels (many pixels
+    with exactly the smallest or largest value) are ignored if enough others remain.
 
     Examples
     --------
@@ -127,37 +127,38 @@ def suggest_weight(
     data : array_like
         An image or volume, or with a graph a signal of shape (n,) or (n, C).
     graph : Graph, optional
-        The graph of the signal. The number returned is for ``Graph(n, edges, number * weights)``.
+        The graph of the signal. The result is a factor for its weights:
+        ``Graph(n, edges, factor * weights)``.
     sigma : float or array_like, optional
-        Standard deviation of the noise, one for all channels or one for each; by default that of
-        `estimate_noise`.
+        Standard deviation of the noise, one for all channels or one per channel. By default
+        `estimate_noise` computes it.
     rule : {'risk', 'noise'}
-        ``risk`` minimises Stein's unbiased estimate of the squared error, which takes three to six
-        exact solves, on small parts if an image has more than 90² pixels. ``noise`` is 0.6 sigma on
-        an image's plain grid, elsewhere divided by the mean weight of a vertex over 4: a guess that
-        costs nothing.
+        ``risk`` minimises Stein's unbiased estimate of the squared error. This takes three to six
+        exact solutions, on small parts if an image has more than 90² pixels. ``noise`` is a rule of
+        thumb without a solution: 0.6 sigma on an unweighted 2-D grid, and in general 0.6 sigma
+        divided by a quarter of the mean weighted degree.
     mask, spacing, channel_axis, connectivity
-        As for `denoise_tv`.
+        As in `denoise_tv`.
     time_limit : float, optional
         Seconds after which the best weight so far is returned.
     verbose : bool
         Print a line for each weight that is tried.
     n_threads : int, optional
-        Threads; the result does not depend on it.
+        Number of threads. The result does not depend on it.
     stop : callable, optional
-        Asked now and then as by `solve`; once it says so, the best weight so far is returned.
+        Called periodically, as in `solve`. If it returns True, the best weight so far is returned.
 
     Returns
     -------
     float
-        The weight; 0 if there is no noise, or nothing to gain.
+        The weight; 0 if there is no noise or if denoising does not reduce the error.
 
     Notes
     -----
-    The estimate of the risk holds for white Gaussian noise and the squared loss. On photographs of
-    512² pixels its minimum is within 0.05 dB of the best weight on average; an error of σ shifts
-    it. The noise level is that of the whole image, whatever its size. Each part is a mosaic of
-    regions at even distances along every axis.
+    The risk estimate is valid for white Gaussian noise and the squared loss. On photographs of 512²
+    pixels the suggested weight is within 0.05 dB of the best weight on average. An error in σ
+    changes it. The noise level is always estimated from the whole image. Each part is a mosaic of
+    regions at equal distances along every axis.
 
     Examples
     --------
@@ -193,13 +194,13 @@ def suggest_weight(
 def _as_data(
     data: Any, graph: Graph | None, mask: Any, channel_axis: Any
 ) -> tuple[Image, Graph | None]:
-    """Return an image, or a signal as an image of one axis with the graph it lives on."""
+    """Return an image, or a signal as an image with one axis, together with its graph."""
     if graph is None:
         return as_image(data, "data", mask, channel_axis), None
     n = as_graph(graph).n_vertices
     if channel_axis is not None:
         raise ValueError(f"channel_axis must be None for a signal on a graph, got {channel_axis!r}")
-    # Numbers on a graph are measurements, not grey values: integers are not scaled.
+    # Values on a graph are measurements and not grey values, so integers are not scaled.
     signal = data if isinstance(data, np.ma.MaskedArray) else as_array(data, "data")
     if signal.dtype.kind in "bui":
         signal = signal.astype(np.float64)
@@ -249,10 +250,10 @@ def noise_levels(image: Image) -> Floats:
 
 
 def _not_clipped(signal: Floats, known: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    """Return where pixels are known and not clipped, or None if none are.
+    """Return a mask of the pixels that are known and not clipped, or None if none is clipped.
 
-    A camera, or a file of 8 bits, cuts off what is darker than black or lighter than white; what is
-    left there looks less noisy than it is. Many pixels with the very least or largest value tell.
+    A camera or an 8-bit file clips values below black or above white, which reduces the noise
+    there. Clipping is detected by many pixels with exactly the smallest or largest value.
     """
     values = signal if known is None else signal[known]
     ends = [end for end in (values.min(), values.max()) if np.mean(values == end) > CLIPPED_PART]
@@ -268,8 +269,8 @@ def _noise_of_pixels(
     shape: tuple[int, ...],
     least_whole: float = LEAST_WHOLE,
 ) -> float | None:
-    """Return σ by the filters, or None where too many windows meet unknown pixels."""
-    from scipy import ndimage  # slow to import, and needed here alone
+    """Return σ from the filters, or None if too many windows contain unknown pixels."""
+    from scipy import ndimage  # slow to import, and only needed here
 
     lengths = tuple(n for n in shape if n > 1)
     if not lengths or min(lengths) < 3:
@@ -283,7 +284,7 @@ def _noise_of_pixels(
         order = tuple(int(k == axis) for k in range(pixels.ndim))
         slope += ndimage.gaussian_filter(pixels, 1.0, order, mode="nearest", truncate=3.0) ** 2
     slope = slope[(slice(1, -1),) * pixels.ndim]
-    whole = ~np.isnan(slope)  # its window holds that of the details
+    whole = ~np.isnan(slope)  # its window contains that of the second difference
     n_whole = int(whole.sum())
     if n_whole < least_whole * whole.size:
         return None
@@ -295,7 +296,7 @@ def _noise_of_pixels(
 
 
 def _noise_on_graph(signal: Floats, known: NDArray[np.bool_] | None, graph: Graph) -> float:
-    """Return σ by the differences between the vertices and the means of their neighbours.
+    """Return σ from the differences between the vertices and the means of their neighbours.
 
     With weights ω_ij of sum W_i and sum of squares V_i, that difference has the variance
     σ²(1 + V_i/W_i²).

@@ -1,13 +1,13 @@
-"""The graph of an image's pixels: which are neighbours, and what a difference between them costs.
+"""The graph of the pixels of an image: neighbours and edge weights.
 
-Four neighbours in the plane (2d in d dimensions) give the anisotropic total variation, where the
-difference along an axis costs weight / spacing.
+Four neighbours in 2-D (2d in d dimensions) give the anisotropic total variation, with the edge
+weight weight / spacing along each axis.
 
-Eight neighbours follow the formula of Cauchy and Crofton: the length of a curve is the mean number
-of its intersections with straight lines, ½ ∫ n(φ, ρ) dφ dρ. Lines along the four directions e_k of
-a grid, each standing for a fan of Δφ_k, make it a cut metric with weights Δφ_k / 2|e_k| per area of
-a pixel [1]. The anisotropic total variation of a straight edge, averaged over all directions, is
-4/π times its length. Weights are scaled by this factor, such that a given `weight` smooths as much
+Eight neighbours use the Cauchy-Crofton formula: the length of a curve is the mean number of its
+intersections with straight lines, ½ ∫ n(φ, ρ) dφ dρ. If lines along the four directions e_k of the
+grid represent a range of angles Δφ_k each, this is a cut metric with weights Δφ_k / 2|e_k| per area
+of a pixel [1]. The anisotropic total variation of a straight edge, averaged over all directions, is
+4/π times its length. Weights are scaled by this factor, such that a given `weight` smooths equally
 with either neighbourhood: ω_k = weight · (2/π) Δφ_k / |e_k|, which is weight/2 along the axes and
 weight/√8 along the diagonals of square pixels.
 
@@ -51,7 +51,7 @@ def pixel_graph(shape: tuple[int, ...], weight: Any, spacing: Any, connectivity:
     spacing : float, sequence of float or None
         Distance between neighbouring pixels along each axis.
     connectivity : {1, 2}
-        Neighbours along the axes alone, or in the plane along the diagonals too.
+        1: neighbours along the axes. 2: also along the diagonals, in 2-D only.
     """
     distances = as_spacing(spacing, len(shape))
     if as_count(connectivity, "connectivity", minimum=1, maximum=2) == 1:
@@ -70,7 +70,7 @@ def _eight_neighbours(
 ) -> Graph:
     down, right = distances
     diagonal = math.hypot(down, right)
-    # The fan of lines nearest to each direction: half the angles to its two neighbours.
+    # Range of angles nearest to each direction: half the angles to its two neighbours.
     to_diagonal = math.atan2(down, right)
     factors = [
         2 / math.pi * fan / length
@@ -98,7 +98,7 @@ def _eight_neighbours(
 
 
 def _pairs(v: Indices) -> list[tuple[Indices, Indices]]:
-    """Return the ends of the edges down, right, down right and down left."""
+    """Return the end vertices of the edges down, right, down right and down left."""
     return [
         (v[:-1], v[1:]),
         (v[:, :-1], v[:, 1:]),

@@ -5,7 +5,7 @@ The estimate is
     ‖u - f‖² - nσ² + 2σ² df(u),
 
 where the degrees of freedom df of total variation denoising are the number of connected pieces on
-which u is constant [2]. The solver's answer is exact, so they can be counted.
+which u is constant [2]. The solution is exact, so the pieces can be counted.
 
 [1] C. M. Stein, "Estimation of the mean of a multivariate normal distribution", Annals of
     Statistics 9, 1981.
@@ -35,17 +35,17 @@ from graphtv.solver import solve
 from graphtv.terms import SquaredLoss
 
 WEIGHT_PER_NOISE = 0.6
-"""Weight over σ that is good for photographs, on a grid in the plane."""
+"""Ratio of weight and σ that works well for photographs on a 2-D grid."""
 
 LARGEST_RATIO = 2.0**30
-"""How far from the first guess to look for a weight."""
+"""The search stays within this factor of the initial guess."""
 
 HALVINGS = 3
-"""How often the first guess is halved before 0 is an answer."""
+"""Number of halvings of the initial guess before 0 is considered."""
 
 
 class Part(NamedTuple):
-    """An image, or a signal as an image of one axis, and the graph it lives on."""
+    """An image, or a signal as an image with one axis, and its graph."""
 
     image: Image
     unit: Graph
@@ -76,7 +76,7 @@ def weight_for(
     n_threads: int | None = None,
     stop: Callable[[], Any] | None = None,
 ) -> float:
-    """Return a factor for the weights of the graphs; `levels` are the channels' noise levels."""
+    """Return a factor for the weights of the graphs; `levels` are the noise levels per channel."""
     sigma = math.sqrt(float(np.mean(levels**2)))
     weights = sum(float(part.unit.weights.sum()) for part in parts)
     degree = 2.0 * weights / sum(part.unit.n_vertices for part in parts)
@@ -92,7 +92,7 @@ def weight_for(
 class Risk:
     """Stein's estimate of the mean squared error as a function of the weight.
 
-    Infinite once the time is up, or `stop` has said so.
+    It is infinite after the time limit, or after `stop` has returned True.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Risk:
             print("    weight          risk   degrees of freedom")
 
     def __call__(self, weight: float) -> float:
-        """Return the risk of a weight, and keep its results if it is the least so far."""
+        """Return the risk of a weight, and keep its results if it is the smallest so far."""
         results: list[Result | None] = []
         for part, loss, start in zip(self._parts, self._losses, self._best, strict=True):
             result = self._solve(part.unit, loss, weight, start)
@@ -130,13 +130,13 @@ class Risk:
         return value
 
     def of_data(self) -> float:
-        """Return the risk of the data as they are, which is that of the weight 0."""
+        """Return the risk of the unchanged data, which is the risk for weight 0."""
         return self._value([columns(part.image.signal) for part in self._parts])[0]
 
     def _solve(
         self, unit: Graph, loss: SquaredLoss, weight: float, start: Result | None
     ) -> Result | None:
-        """Return the exact solution, or None if there was no time for it."""
+        """Return the exact solution, or None if the time limit was reached."""
         left = self._end - time.perf_counter()
         if left <= 0.0:
             return None
@@ -175,7 +175,7 @@ class Risk:
 
 
 def n_pieces(graph: Graph, u: Floats, known: NDArray[np.bool_] | None) -> int:
-    """Return the number of connected pieces of equal values that hold data."""
+    """Return the number of connected pieces of equal value that contain data."""
     tails, heads = graph.edges.T
     same = u[tails] == u[heads]
     count, labels = connected_components(graph, same)
@@ -183,10 +183,10 @@ def n_pieces(graph: Graph, u: Floats, known: NDArray[np.bool_] | None) -> int:
 
 
 def _descend(function: Callable[[float], float], start: float, at_zero: float) -> float:
-    """Return a minimiser of a function of a positive number that has, by and large, one valley.
+    """Return a minimiser of a roughly unimodal function of a positive number.
 
-    Doubling or halving brackets the minimum, a parabola in the logarithm finds it. Where halving
-    leads on and on, and the value at 0 is lower still, the minimiser is 0.
+    Doubling or halving brackets the minimum, and a parabola in the logarithm locates it. If the
+    value keeps decreasing under halving and is lower still at 0, the minimiser is 0.
     """
     values = {0.0: function(start)}
     step = 1.0 if _at(values, function, start, 1.0) < values[0.0] else -1.0
@@ -211,7 +211,7 @@ def _at(
 
 
 def _vertex(values: dict[float, float]) -> float | None:
-    """Return where the parabola through the best point and its neighbours is lowest."""
+    """Return the vertex of the parabola through the best point and its neighbours."""
     xs = sorted(x for x, value in values.items() if value < math.inf)
     k = min(range(len(xs)), key=lambda k: values[xs[k]], default=0)
     if not 0 < k < len(xs) - 1:

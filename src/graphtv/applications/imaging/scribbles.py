@@ -1,4 +1,4 @@
-"""What scribbles say about the rest of an image: a cost per pixel and class.
+"""The cost of each class at each pixel, computed from scribbles.
 
 The densities of colour and position of C. Nieuwenhuis and D. Cremers, "Spatially varying color
 distributions for interactive multilabel segmentation" (IEEE TPAMI 35, 2013). With the pixels x_j of
@@ -6,13 +6,14 @@ class c that have been scribbled, and their colours I_j, the likelihood of colou
 
     P_c(I, x) = 1/m Σ_j k_ρ(x - x_j) k_σ(I - I_j),    ρ = α · distance from x to the nearest x_j,
 
-with Gaussian kernels k. Near a scribble its own colours count, far away those of all the class's
-scribbles; and since k_ρ is normalised, a class fades with the distance from its scribbles.
+with Gaussian kernels k. Near a scribble its own colours determine the density, far away the colours
+of all scribbles of the class. Since k_ρ is normalised, the density of a class decreases with the
+distance from its scribbles.
 
-Departures: ρ is at least one pixel; of a class with many scribbled pixels an even selection is
-taken; the cost is not -log P_c but the negative logarithm of P_c / Σ_c' P_c', the posterior
-probability of the class. At each pixel that adds one number to the costs of all classes, which
-changes no minimiser, but makes 0 the cost of certainty.
+Differences from the paper: ρ is at least one pixel. If a class has many scribbled pixels, an evenly
+spaced subset is used. The cost is not -log P_c but the negative logarithm of P_c / Σ_c' P_c', the
+posterior probability of the class. At each pixel this adds one number to the costs of all classes:
+it does not change the minimiser, and a certain class has cost 0.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from graphtv._elementary import exp, log
 from graphtv._validate import Floats
 
 MOST_SAMPLES = 512
-"""Scribbled pixels per class that are taken; more change next to nothing, and cost time."""
+"""Largest number of scribbled pixels per class; more cost time and change little."""
 
 Singles = NDArray[np.float32]
 
@@ -39,13 +40,13 @@ def scribble_cost(
     Parameters
     ----------
     colours : ndarray, shape (n, channels)
-        The pixels in row-major order, in units in which `sigma_color` is given.
+        The pixels in row-major order, in the unit of `sigma_color`.
     scribbles : ndarray of int
-        The image of classes 1…C; 0 where nothing is known.
+        The classes 1, …, C of scribbled pixels; 0 for all others.
     sigma_color : float
         Width σ of the colour kernel.
     spread : float
-        Width of the spatial kernel per distance to the nearest scribble, α.
+        Width α of the spatial kernel, relative to the distance to the nearest scribble.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def scribble_cost(
 
 
 def posterior_cost(logs: Floats) -> Floats:
-    """Return -log of the posterior probabilities of densities given by their logarithms."""
+    """Return -log of the posterior probabilities, given the logarithms of the densities."""
     highest = logs.max(axis=1, keepdims=True)
     total = highest + log(exp(logs - highest).sum(axis=1, keepdims=True))
     return np.asarray(total - logs)
@@ -69,15 +70,15 @@ def log_densities(
     spread: float,
     most_samples: int = MOST_SAMPLES,
 ) -> Floats:
-    """Return log P_c of each class at each pixel, but for what all classes and pixels share.
+    """Return log P_c of each class at each pixel, up to a common constant.
 
-    That is the constant of the kernels, -(d + D)/2 log 2π - d log σ for d channels and D axes.
-    The parameters are those of `scribble_cost`; `most_samples` scribbled pixels of a class are
-    taken.
+    The constant is that of the kernels, -(d + D)/2 log 2π - d log σ for d channels and D axes. The
+    parameters are those of `scribble_cost`. At most `most_samples` scribbled pixels per class are
+    used.
     """
     n_classes = int(scribbles.max())
     places = np.indices(scribbles.shape, dtype=np.float32).reshape(scribbles.ndim, -1).T
-    places -= places[-1] / 2  # about the centre: there is less to cancel
+    places -= places[-1] / 2  # centred, to reduce cancellation
     shades = (colours / sigma_color).astype(np.float32)
     logs = np.empty((len(shades), n_classes))
     for c in range(n_classes):
@@ -88,7 +89,7 @@ def log_densities(
 def _log_density(
     shades: Singles, places: Singles, mask: NDArray[np.bool_], spread: float, most_samples: int
 ) -> Floats:
-    """Return log P_c but for what all classes share."""
+    """Return log P_c up to a constant that all classes share."""
     samples = _evenly(np.flatnonzero(mask), most_samples)
     distance = ndimage.distance_transform_edt(~mask).ravel()
     width = np.maximum(spread * distance, 1.0)
@@ -103,13 +104,13 @@ def _log_density(
         total,
         0,
     )
-    # The smallest number bounds the cost where no kernel reaches.
+    # The smallest positive float bounds the cost where all kernels underflow.
     total += np.finfo(np.float32).tiny
     return log(total / len(samples)) - mask.ndim * log(width)
 
 
 def _evenly(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """Return at most so many of the indices, evenly chosen."""
+    """Return an evenly spaced subset of the indices of limited size."""
     if len(indices) <= most:
         return indices
     return indices[np.arange(most) * len(indices) // most]

@@ -42,19 +42,19 @@ __all__ = ["Segmentation", "segment", "segment_image"]
 Labels = NDArray[np.intp]
 
 HUE = 2.0
-"""How much opponent colours count, in relation to lightness."""
+"""Weight of opponent colours relative to lightness."""
 
 SURELY = 20.0
-"""A scribbled pixel is its class's with probability 1 - e^-20 or more, whatever its neighbours."""
+"""A scribbled pixel has its class with probability at least 1 - e^-20 for any neighbours."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segmentation(Result):
-    """The outcome of `segment`: a `Result` whose `u` holds a probability per vertex and class."""
+    """The result of `segment`: a `Result` whose `u` has a probability per vertex and class."""
 
     @property
     def labels(self) -> Labels:
-        """The most probable class of each vertex, a column of `u`; the first of equals."""
+        """The most probable class of each vertex; the first one if several are equal."""
         return largest_classes(self.u)
 
 
@@ -62,18 +62,18 @@ def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: A
     """Assign the vertices of a graph to classes, given the cost of each class at each vertex.
 
     Minimises Σ_i ⟨cost_i, u_i⟩ + ε Σ_ic u_ic log u_ic + Σ_(i,j) ω_ij |u_i - u_j|₁ over points u_i
-    of the unit simplex: classes that are cheap, and borders that are short where weights are large.
+    of the unit simplex. The solution prefers classes of low cost and short borders.
 
     Parameters
     ----------
     graph : Graph
-        The graph, with n vertices. The larger its weights, the fewer and smoother the regions.
+        The graph with n vertices. Larger weights give fewer and smoother regions.
     cost : array_like, shape (n, C)
-        The cost of each class at each vertex, as a rule a negative log-likelihood. Adding a number
-        to all costs of a vertex does not change the answer.
+        The cost of each class at each vertex, usually a negative log-likelihood. Adding a number
+        to all costs of a vertex does not change the solution.
     epsilon : float, optional
-        The factor ε > 0 of the entropy. With ε = 1, costs that are negative log-likelihoods and no
-        edges, u is the posterior probability; smaller values make decisions harder.
+        The weight ε > 0 of the entropy. With ε = 1, negative log-likelihoods as costs and no edges,
+        u is the posterior probability. Smaller values give harder assignments.
     **solve_options
         Passed on to `graphtv.solve`: ``tol``, ``warm_start``, ``time_limit``, …
 
@@ -158,63 +158,64 @@ def segment_image(
 ) -> Labels | tuple[Labels, Segmentation]:
     """Segment an image or a volume from scribbles.
 
-    Every class has a density of colour and position, estimated from its scribbles; the regions
-    are those that agree with the densities and have short borders, along the edges of the image:
-    `segment` with cost = -log P / λ, P the probability of the class by its density, on the grid of
-    the pixels with weights exp(-ξ‖I_i - I_j‖²).
+    Every class has a density of colour and position that is estimated from its scribbles. The
+    regions agree with the densities and have short borders that follow the edges of the image. This
+    is `segment` with the cost -log P / λ, where P is the posterior probability of the class, on the
+    pixel grid with weights exp(-ξ‖I_i - I_j‖²).
 
     Parameters
     ----------
     image : array_like
-        Of the shape of `scribbles` for one channel, with one axis more, the last, for several. Any
-        number of dimensions, any type: only ratios of differences matter.
+        An image of any dimension and type. It has the shape of `scribbles`, with an additional
+        last axis if there are several channels. The result does not depend on its scale.
     scribbles : array_like of int
-        0 where nothing is known, k on the scribbles of class k. Two classes at least; every number
-        up to the largest must occur.
+        k for the scribbles of class k, and 0 for all other pixels. There must be at least two
+        classes, numbered without gaps.
     xi : float, optional
-        Contrast ξ ≥ 0 of the weights ω = exp(-ξ‖I_i - I_j‖²), where colours are measured such that
-        neighbours differ by 2 in root mean square. 0 ignores the edges of the image.
+        Contrast ξ ≥ 0 of the weights ω = exp(-ξ‖I_i - I_j‖²). Colours are scaled such that the
+        root-mean-square difference of neighbours is 2. 0 ignores the edges of the image.
     weight : float, optional
-        Factor of the length of borders in relation to -log P: λ is `weight` times the mean side of
-        the image in pixels, so that resolution does not matter. The larger, the fewer and smoother
-        the regions.
+        Weight of the border length relative to -log P. λ is `weight` times the mean side of the
+        image in pixels, so that the resolution does not matter. Larger values give fewer and
+        smoother regions.
     sigma_color : float, optional
         Width of the colour kernel, in standard deviations of the image.
     spread : float, optional
-        Width of the spatial kernel at a pixel, in distances from the pixel to the nearest scribble
-        of the class. Small values trust the scribbles nearby, large ones all alike.
+        Width of the spatial kernel at a pixel, relative to its distance to the nearest scribble of
+        the class. Small values give more influence to nearby scribbles, large values treat all
+        scribbles alike.
     epsilon : float, optional
-        Factor ε > 0 of the entropy, in relation to borders. Smaller values make decisions harder,
-        and the problem too: it takes more iterations.
+        Weight ε > 0 of the entropy relative to the borders. Smaller values give harder assignments
+        and need more iterations.
     connectivity : int, optional
-        Pixels are neighbours if they differ by 1 in at most so many coordinates: 1 for 4
-        neighbours in two dimensions, 2 for 8.
+        Pixels are neighbours if at most this many coordinates differ by 1: in 2-D, 1 gives 4
+        neighbours and 2 gives 8.
     hold_scribbles : bool, optional
-        Keep the scribbled pixels in their class. Otherwise scribbles may be overruled.
+        Whether scribbled pixels keep their class. Otherwise their class may change.
     return_result : bool, optional
-        Return the `Segmentation` too: its ``u.reshape(*scribbles.shape, -1)`` are probabilities,
-        and it is a `warm_start`.
+        Also return the `Segmentation`. Its ``u.reshape(*scribbles.shape, -1)`` are probabilities,
+        and it can be used as `warm_start`.
     tol : float, optional
-        Relative gap to prove. Labels settle long before the last digit.
+        Relative gap to certify. The labels usually converge much earlier than the objective.
     warm_start : Segmentation, optional
-        An earlier result of this image, with other scribbles; it may have fewer classes.
+        An earlier result for this image with other scribbles. It may have fewer classes.
     **solve_options
         Passed on to `graphtv.solve`: ``time_limit``, ``callback``, ``n_threads``, …
 
     Returns
     -------
     labels : ndarray of int
-        The class of every pixel, in 1…C.
+        The class 1, …, C of each pixel.
     result : Segmentation
-        Only with `return_result`; its `labels` count from 0, in row-major order of the pixels.
+        Only if `return_result` is true. Its `labels` start at 0, with pixels in row-major order.
 
     Notes
     -----
-    The densities are those of Nieuwenhuis and Cremers [1]_, the weights those of Möllenhoff et al.
-    [2]_, who take ξ = 0.1 but do not say on which scale intensities are measured, nor give λ.
+    The densities are those of Nieuwenhuis and Cremers [1]_. The weights are those of Möllenhoff et
+    al. [2]_, who use ξ = 0.1 but specify neither the scale of the intensities nor λ.
 
-    ε log C is added to all costs. That changes no minimiser, but makes all three terms of the
-    objective nonnegative: they cannot cancel, and a relative gap means something.
+    ε log C is added to all costs. This does not change the minimiser, but makes all three terms of
+    the objective nonnegative. They cannot cancel, so the relative gap is meaningful.
 
     References
     ----------
@@ -254,7 +255,7 @@ def segment_image(
         colours.reshape(marks.size, -1), marks, sigma_color * (deviation or 1.0), spread
     )
     cost /= weight * float(marks.size) ** (1.0 / marks.ndim)
-    cost += epsilon * math.log(cost.shape[1])  # entropy counts from its least value, see Notes
+    cost += epsilon * math.log(cost.shape[1])  # makes the entropy nonnegative, see Notes
     graph = contrast_graph(colours, xi, connectivity)
     if hold_scribbles:
         fix_scribbles(cost, marks.ravel(), graph, epsilon)
@@ -262,13 +263,13 @@ def segment_image(
         warm_start = _with_classes(warm_start, cost.shape[1])
     result = segment(graph, cost, epsilon=epsilon, tol=tol, warm_start=warm_start, **solve_options)
     labels = result.labels.reshape(marks.shape) + 1
-    if hold_scribbles:  # a run may end before the points have arrived
+    if hold_scribbles:  # a run may end before convergence
         labels = np.where(marks > 0, marks, labels)
     return (labels, result) if return_result else labels
 
 
 def _as_scribbles(scribbles: Any) -> NDArray[np.intp]:
-    """Return the image of classes, checked."""
+    """Return the validated scribbles."""
     array = as_array(scribbles, "scribbles")
     if array.dtype.kind not in "ui":
         raise ValueError(f"scribbles must hold integers, got dtype {array.dtype}")
@@ -292,7 +293,7 @@ def _as_scribbles(scribbles: Any) -> NDArray[np.intp]:
 
 
 def _as_pixels(image: Any, shape: tuple[int, ...]) -> Floats:
-    """Return the image with an axis of channels at its end."""
+    """Return the image with the channels as its last axis."""
     pixels = as_floats(image, "image")
     moderate(pixels, "image")
     if pixels.shape == shape:
@@ -306,11 +307,11 @@ def _as_pixels(image: Any, shape: tuple[int, ...]) -> Floats:
 
 
 def opponent(pixels: Floats) -> Floats:
-    """Return red, green and blue as lightness and two opponent colours; other channels as they are.
+    """Return RGB as lightness and two opponent colours; other channels are unchanged.
 
-    Hue tells classes apart better than light and shade do. The change of coordinates is orthogonal,
-    but lightness is an average, and opponent colours are stretched. It is linear, so that the scale
-    of the image does not matter; CIELAB, which does much the same, would have to know it.
+    Hue distinguishes classes better than lightness does. The transformation is orthogonal up to
+    scaling: lightness is a mean, and opponent colours are multiplied by HUE. It is linear, so the
+    scale of the image does not matter. CIELAB is similar, but would need to know the scale.
     """
     if pixels.shape[-1] != 3:
         return pixels
@@ -323,10 +324,10 @@ def opponent(pixels: Floats) -> Floats:
 
 
 def contrast_graph(pixels: Floats, xi: float, connectivity: int) -> Graph:
-    """Return the graph of the pixels, ω = exp(-ξ‖I_i - I_j‖²) where the mean of ‖·‖² is 4.
+    """Return the pixel graph with ω = exp(-ξ‖I_i - I_j‖²), where the mean of ‖I_i - I_j‖² is 4.
 
-    With diagonals, the weights are divided by the distance of the pixels, and by as much as makes
-    a straight border along the axes as long as without.
+    With diagonals, the weights are divided by the distance of the pixels, and scaled such that a
+    straight border along an axis costs the same as without diagonals.
     """
     shape = pixels.shape[:-1]
     pairs = [_neighbours(shape, step) for step in _steps(len(shape), connectivity)]
@@ -351,7 +352,7 @@ def contrast_graph(pixels: Floats, xi: float, connectivity: int) -> Graph:
 
 
 def _steps(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
-    """Return the steps to the neighbours, one of each opposite two; those along axes first."""
+    """Return the steps to the neighbours, one of each opposite pair, those along axes first."""
     steps = [
         step
         for step in itertools.product((-1, 0, 1), repeat=n_axes)
@@ -363,14 +364,14 @@ def _steps(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
 def _neighbours(
     shape: tuple[int, ...], step: tuple[int, ...]
 ) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Return where the pixels are that have a neighbour in this direction, and where those are."""
+    """Return slices of the pixels with a neighbour in this direction, and of the neighbours."""
     here = tuple(slice(max(-x, 0), n - max(x, 0)) for n, x in zip(shape, step, strict=True))
     there = tuple(slice(max(x, 0), n - max(-x, 0)) for n, x in zip(shape, step, strict=True))
     return here, there
 
 
 def fix_scribbles(cost: Floats, marks: NDArray[np.intp], graph: Graph, epsilon: float) -> None:
-    """Make the cost of the other classes so large that no neighbours can overrule a scribble.
+    """Increase the cost of the other classes so that neighbours cannot change a scribbled pixel.
 
     At the optimum u_c ∝ exp(-(cost_c + (Kᵀp)_c)/ε), and |(Kᵀp)_c| ≤ Σ_e∋i ω_e since |p| ≤ 1.
     """
@@ -385,7 +386,7 @@ def fix_scribbles(cost: Floats, marks: NDArray[np.intp], graph: Graph, epsilon: 
 
 
 def _with_classes(start: Result, n_classes: int) -> Any:
-    """Return a start with further classes, which no pixel has yet."""
+    """Return a warm start with additional classes that no pixel has yet."""
     if start.u.ndim != 2 or start.u.shape[1] >= n_classes:
         return start
     further = ((0, 0), (0, n_classes - start.u.shape[1]))

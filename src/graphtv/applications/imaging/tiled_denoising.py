@@ -1,4 +1,4 @@
-"""`denoise_tv` for images that are Dask's arrays, and `fused_lasso` for signals on a grid."""
+"""`denoise_tv` and `fused_lasso` for dask arrays."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def denoise_tiled(
     penalty: Penalty,
     **options: Any,
 ) -> tuple[Any, TiledResult]:
-    """Denoise an image in chunks; see `graphtv.denoise_tv`."""
+    """Denoise a dask array; see `graphtv.denoise_tv`."""
     _check_array(image, "image")
     delta = edge_delta(penalty)
     if delta is None:
@@ -76,7 +76,7 @@ def denoise_tiled(
 def fuse_tiled(
     graph: Any, signal: Any, lam: float, vertex_weights: Any, **options: Any
 ) -> TiledResult:
-    """Fuse a signal on a grid; see `graphtv.fused_lasso`."""
+    """Compute the fused lasso of a dask array on a grid; see `graphtv.fused_lasso`."""
     _check_array(signal, "signal")
     if isinstance(graph, str) and graph == "grid":
         graph = [1.0] * signal.ndim
@@ -108,7 +108,7 @@ def _check_array(values: Any, name: str) -> None:
 def _suggested_weight(
     image: Any, mask: Any, shape: tuple[int, ...], axis: int | None, spacing: Any
 ) -> float:
-    """Return the weight of least risk on a part of the image that fits anywhere."""
+    """Return the weight of least risk on a part of the image that fits into memory."""
     chosen = mosaic(shape, MOST_PIXELS)
 
     def part(values: Any) -> NDArray[Any]:
@@ -127,7 +127,7 @@ def _suggested_weight(
 def axis_weights(
     weight: Any, name: str, shape: tuple[int, ...], chunks: tuple[tuple[int, ...], ...]
 ) -> list[Any]:
-    """Return per axis a number, or an array with the edges at both borders, which weigh 0."""
+    """Return per axis a number, or an array that includes border edges of weight 0."""
     if isinstance(weight, str):
         raise ValueError(f"{name} must be a number or an array for a dask array, got {weight!r}")
     if not isinstance(weight, Sequence):
@@ -170,7 +170,7 @@ def _nonnegative_array(values: Any, name: str, shape: tuple[int, ...], chunks: A
 
 
 def _like(values: Any, name: str, shape: tuple[int, ...], chunks: Any) -> Any:
-    """Return an array of Dask of this shape."""
+    """Return a dask array of this shape."""
     array = values if isinstance(values, da.Array) else np.asarray(values)
     if array.shape != shape:
         raise ValueError(f"{name} must be a number or have shape {shape}, got shape {array.shape}")
@@ -180,7 +180,7 @@ def _like(values: Any, name: str, shape: tuple[int, ...], chunks: Any) -> Any:
 
 
 def _known(image: Any, mask: Any, axis: int | None) -> Any:
-    """Return where there is data, None for everywhere."""
+    """Return a mask of the entries with data; None means all."""
     known = None
     if mask is not None:
         shape = tuple(n for k, n in enumerate(image.shape) if k != axis)
