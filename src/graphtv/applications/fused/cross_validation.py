@@ -47,7 +47,8 @@ def as_folds(cv: Any, model: FusedModel, random_state: Any) -> Folds:
         n_folds = as_count(cv, "cv", minimum=2)
         if n_folds > observed.sum():
             raise ValueError(
-                f"cv must be at most the number {observed.sum()} of vertices with data, got {n_folds}"
+                f"cv must be at most {observed.sum()}, the number of vertices with data,"
+                f" got {n_folds}"
             )
         seed = None if random_state is None else as_count(random_state, "random_state")
         folds = spread_folds(model.graph, n_folds, seed, observed)

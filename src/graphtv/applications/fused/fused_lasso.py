@@ -79,7 +79,7 @@ def fused_lasso(
     Notes
     -----
     With sparsity, the squared loss, and μ proportional to the vertex weights (usually no weights
-    and one μ), the solution is the one without sparsity, soft-thresholded [2]_. It is equally exact.
+    and one μ), the solution is the one without sparsity, soft-thresholded [2]_, and equally exact.
     The solution is also exact if all μ are positive, and for the Poisson loss. Other losses with
     sparsity are solved by PDHG; use a `tol` of about 1e-6 for them, not 0. The history of an exact
     result with sparsity is that of its first run, without sparsity.
