@@ -42,7 +42,7 @@ def test_dask():
     da = pytest.importorskip("dask.array")
     with pytest.raises(TypeError, match=r"^denoise_tv\(\) got .* Did you mean 'checkpoint'\?"):
         graphtv.denoise_tv(da.from_array(IMAGE), checkpoints="folder")
-    with pytest.raises(ValueError, match="denoise_tv takes no method for dask arrays"):
+    with pytest.raises(ValueError, match="denoise_tv does not support method for dask arrays"):
         graphtv.denoise_tv(da.from_array(IMAGE), method="auto")
 
 

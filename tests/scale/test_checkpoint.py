@@ -158,7 +158,9 @@ def test_another_problem_is_refused(image: da.Array, tmp_path: Path) -> None:
 
 def test_strange_folders_are_refused(image: da.Array, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(ValueError, match=r"checkpoint must be a folder of its own.*thesis"):
+    with pytest.raises(
+        ValueError, match=r"checkpoint must be a folder without other files.*thesis"
+    ):
         run(image, checkpoint=tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "mine"
     with pytest.raises(ValueError, match="checkpoint must be a folder, got the file"):

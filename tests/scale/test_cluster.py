@@ -93,7 +93,7 @@ def test_workers_that_are_paused_for_good(
             processes=False, n_workers=1, memory_limit="1GB", dashboard_address=None
         ) as client,
         client.as_current(),
-        pytest.raises(RuntimeError, match=r"paused for .* the same call goes on from the checkp"),
+        pytest.raises(RuntimeError, match=r"paused for .* the same call continues from the checkp"),
     ):
         denoise_tv(da.from_array(image, chunks=40), 1.0, checkpoint=tmp_path / "run")
 

@@ -1,9 +1,9 @@
-"""Grids larger than memory, on one machine or many: arrays of Dask, the same certified optimum.
+"""Certified solutions on grids larger than memory, with Dask, on one machine or many.
 
-The way of the data: `denoising` makes a `GridProblem` of arrays, `Tiles` cuts it into `Tile`s that
-stay where they are kept (`storage`), `Rounds` solves windows of them by turns until the gap is
-closed, and `solve` makes a `TiledResult` of what is there then. `graphtv.denoise_tv` and
-`graphtv.fused_lasso` come here by themselves when they are given an array of Dask.
+A `GridProblem` is built from dask arrays. `Tiles` divides it into `Tile`s, which are kept in memory
+or in files (`storage`). `Rounds` solves windows of them in turn until the gap is closed, and
+`solve` returns a `TiledResult`. `graphtv.denoise_tv` and `graphtv.fused_lasso` use this package for
+dask arrays.
 """
 
 from graphtv.scale.result import TiledResult

@@ -1,7 +1,7 @@
-"""An array in a file: a line of JSON that tells dtype and shape, then the numbers.
+"""An array in a file: a line of JSON with dtype and shape, then the numbers.
 
-NumPy's own format would do, but for its reader, which parses a Python expression: CPython before
-3.11.8 does not bear that in several threads at a time, and steps run in as many as there are.
+NumPy's format is not used, because its reader parses a Python expression. Before CPython 3.11.8
+this is not safe in several threads, and steps run in many threads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 HEADER = 1024
-"""Bytes before the numbers: as many axes as NumPy takes fit in."""
+"""Size of the header in bytes; enough for the largest number of axes that NumPy allows."""
 
 
 def write(file: BinaryIO, array: NDArray[Any]) -> None:
@@ -26,7 +26,7 @@ def write(file: BinaryIO, array: NDArray[Any]) -> None:
 
 
 def mapped(path: Path) -> NDArray[Any]:
-    """Return the array of a file, which is read where it is looked at."""
+    """Return the array of a file as a memory map."""
     with open(path, "rb") as file:
         header = file.read(HEADER)
     try:

@@ -1,8 +1,8 @@
-"""A folder with a run in it, which another run can go on with.
+"""Checkpoints: a folder with the state of a run, from which another run can continue.
 
-The tiles are files (see `Folder`); `manifest.json` says which of them belong together, and is
-written when a round is complete. A run that is stopped, or whose machine is, leaves the last
-complete round. Whether the data are still the same is checked tile by tile.
+The tiles are files (see `Folder`). `manifest.json` lists the files of a complete round and is
+written at its end. A run that is stopped or crashes leaves the last complete round. When a run
+continues, it checks for each tile that the data have not changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphtv.scale.tiles import Tiles
 FORMAT = 2
 
 PARTS = ("tiles", "coarse")
-"""What there may be in the folder beside the manifest."""
+"""Names that the folder may contain besides the manifest."""
 
 
 class Checkpoint:
@@ -32,7 +32,7 @@ class Checkpoint:
     Parameters
     ----------
     path : Path
-        A folder that all workers see, and that holds nothing else.
+        A folder that all workers can access and that contains nothing else.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,7 @@ class Checkpoint:
         self.folder = Folder(path)
 
     def write(self, tiles: Tiles, records: list[Record]) -> None:
-        """Say what belongs together, then delete the rest."""
+        """Write the manifest of a complete round, then delete all other files."""
         content = {
             "format": FORMAT,
             "chunks": tiles.tiling.chunks,
@@ -56,9 +56,9 @@ class Checkpoint:
         self.folder.keep(tiles.handles.values())
 
     def read(self, tiles: Tiles) -> list[Record] | None:
-        """Give the tiles of the folder to `tiles`; return the records.
+        """Load the tiles of the folder into `tiles` and return the records.
 
-        None if there is no complete round in it.
+        Return None if the folder has no complete round.
         """
         content = self._content()
         if content is None:
@@ -103,7 +103,7 @@ class Checkpoint:
         return records
 
     def clear(self) -> None:
-        """Delete what a run left that ended before its first round did."""
+        """Delete the leftovers of a run that ended before its first complete round."""
         for name in PARTS:
             self.folder.inner(name).clear()
 

@@ -1,4 +1,4 @@
-"""A problem on a grid whose arrays are Dask's, and the same on a coarser grid."""
+"""A problem on a grid with dask arrays, and its coarsening."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dask.delayed import Delayed
 from graphtv.scale.tiling import Index, Tiling, fitting_chunks, layers
 
 FACTOR = 4
-"""So many vertices along each axis become one on the coarser grid."""
+"""Coarsening factor along each axis."""
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class GridProblem:
     f : dask array, shape (*lengths) or (*lengths, C)
         The data.
     c : dask array of the same shape or None
-        Vertex weights, 0 where there is no data; None for ones.
+        Vertex weights, 0 for missing data; None means 1 everywhere.
     weights : tuple of float or dask array, one per axis
-        ω of the edges along an axis. The array of an axis has the shape `lengths` but for one entry
-        more along it; the first and the last are 0.
+        Weights ω of the edges along each axis. The array of an axis has the shape `lengths` with
+        one additional entry along this axis; its first and last entries are 0.
     delta : float
         Width of the Huber penalty, 0 for total variation.
     tiling : Tiling
-        How it is cut.
+        The division into tiles.
     name : str
-        What errors call the data.
+        The name of the data in error messages.
     """
 
     f: Any
@@ -55,7 +55,7 @@ class GridProblem:
         tiling: Tiling | None = None,
         name: str = "image",
     ) -> GridProblem:
-        """Return the problem, tiled as its data are chunked where that makes good tiles."""
+        """Return the problem; its tiles are the chunks of the data if these are suitable."""
         d = len(weights)
         tiling = tiling or Tiling(fitting_chunks(f.chunks[:d]))
         whole = (*tiling.chunks, *((n,) for n in f.shape[d:]))  # channels stay together
@@ -71,13 +71,13 @@ class GridProblem:
         """Return the blocks of f or c by tile."""
         if values is None:
             return dict.fromkeys(self.tiling)
-        # Optimised apart from each other, f and c would share names of tasks that differ.
+        # If f and c were optimised separately, different tasks would have the same name.
         delayed = values.to_delayed(optimize_graph=False)
         rest = (0,) * (values.ndim - len(self.weights))
         return {index: delayed[(*index, *rest)] for index in self.tiling}
 
     def tile_weights(self, index: Index) -> list[Any]:
-        """Return the weights of a tile, those across its border included."""
+        """Return the weights of a tile, including those of edges across its border."""
         begin, lengths = self.tiling.begin(index), self.tiling.lengths(index)
         found = []
         for axis, weight in enumerate(self.weights):
@@ -91,9 +91,9 @@ class GridProblem:
     def coarser(self) -> GridProblem | None:
         """Return the problem for functions that are constant on cells of FACTORᵈ vertices.
 
-        Sums of the data over a cell, and of the weights across a side of it, divided by the size
-        of a cell. What does not fill a cell at the end of an axis is left out. None where too
-        little is left.
+        Its data are the sums over each cell, and its weights the sums across each side of a cell,
+        both divided by the size of a cell. Incomplete cells at the end of an axis are left out.
+        Return None if the coarse grid would be too small.
         """
         d = len(self.weights)
         counts = [n // FACTOR for n in self.tiling.shape]
@@ -114,7 +114,7 @@ class GridProblem:
             else:
                 weight /= FACTOR
             weights.append(weight)
-        # About as many vertices per tile as here.
+        # Keep the number of vertices per tile about the same.
         longest = [max(lengths) for lengths in self.tiling.chunks]
         chunks = tuple(_even(n, length) for n, length in zip(counts, longest, strict=True))
         return GridProblem.of(f, c, tuple(weights), self.delta, Tiling(fitting_chunks(chunks)))

@@ -1,4 +1,4 @@
-"""What a run over tiles returns: arrays of Dask, and what they prove."""
+"""The result of a run over tiles: dask arrays and their certificate."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from graphtv.result import Certified, History, Status
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TiledResult(Certified):
-    """The outcome on a grid of tiles.
+    """The solution on a grid of tiles with its certificate.
 
     Attributes
     ----------
     u : dask array
-        The primal point, of the shape of the data.
+        The primal point, with the shape of the data.
     p : tuple of dask arrays
         The dual point, |p| ≤ 1, along each axis: the entry at x belongs to the edge from x to
         x + e_a. Channels come last.
@@ -26,19 +26,19 @@ class TiledResult(Certified):
     status : str
         As in `graphtv.Result`.
     tolerance : float
-        The relative gap that was asked for.
+        The requested relative gap.
     iterations : int
-        Rounds: every tile, and every strip across a border, once.
+        Number of rounds. A round solves each tile and each strip across a border once.
     chunks : tuple of tuple of int
-        The tiles, along each axis of space.
+        Lengths of the tiles along each spatial axis.
     bytes_per_round : int
-        What tiles hand to each other in a round, at most.
+        Upper bound of the bytes that tiles exchange in a round.
     setup_time, solve_time : float
         Seconds until the first round, and of the rounds.
     history : History
-        A record per round. Its sweeps are the windows that were looked at.
+        One record per round. Its sweeps are the windows that were checked.
     error_bound : float or None
-        A number not below ‖u - u*‖₂, where there is data everywhere.
+        An upper bound of ‖u - u*‖₂, if no data is missing.
     """
 
     u: Any

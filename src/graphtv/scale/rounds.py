@@ -1,16 +1,17 @@
-"""Block descent over the windows of a grid, each solved exactly, until the gap is closed.
+"""Block descent over the windows of a grid until the gap is closed.
 
-A round solves every tile given the flows across its border, then along each axis every strip across
-a border given the flows out of the strip. Every edge is inside one of these windows, and solving a
-window never lets the dual objective fall: this is block coordinate ascent with overlapping blocks
-(an overlapping Schwarz method), whose limits are optimal since the constraints |p_e| ≤ 1 are
-separate and u is unique. Windows of one kind do not overlap, so that they are solved at the same
-time; only strips travel between tiles. A start from a coarser grid carries what has to go further
-than a tile.
+A round first solves every tile, given the flows across its border. Then it solves, for each axis,
+every strip across a border, given the flows out of the strip. Every edge is inside one of these
+windows, and solving a window never decreases the dual objective. This is block coordinate ascent
+with overlapping blocks (an overlapping Schwarz method). Its limits are optimal, since the
+constraints |p_e| ≤ 1 are separable and u is unique. Windows of one kind do not overlap and are
+solved in parallel; only strips are sent between tiles. A warm start from a coarser grid transports
+flow over distances larger than a tile.
 
-Tiles know of the rest of the grid by the flows across their borders alone, so a round is a map of
-these flows. They have Nesterov's momentum, which begins anew when the dual objective falls: where
-pieces of the solution are larger than tiles this halves the rounds.
+A tile depends on the rest of the grid only through the flows across its border, so a round is a map
+of these flows. They are accelerated with Nesterov's momentum, which restarts when the dual
+objective decreases. If pieces of the solution are larger than tiles, this halves the number of
+rounds.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from graphtv.solver.log import Log
 from graphtv.solver.termination import LastProgress, ending
 
 COARSE_TOLERANCE, COARSE_ROUNDS = 1e-4, 3
-"""Relative gap and most rounds on coarser grids: a start needs no more."""
+"""Relative gap and largest number of rounds on coarser grids; enough for a warm start."""
 
 FIRST_TOLERANCE = 2e-4
-"""Relative gap of the windows of the first round, of which little is known beforehand."""
+"""Relative gap to which windows are solved in the first round."""
 
 FIRST_SHARE, SHARE = 0.8, 0.5
-"""The part of the tolerance that windows may leave, in the first round and later."""
+"""The fraction of the tolerance that windows may leave, in the first round and later."""
 
 FALL = 0.01
-"""Windows are solved to this part of the gap of all: as a rule it does not fall by more."""
+"""Windows are solved to this fraction of the total gap, which a round rarely exceeds."""
 
 STALL_ROUNDS, STALL_RATIO = 30, 0.9
 """A run has stalled if the gap has not decreased by this factor within so many rounds."""
@@ -49,24 +50,24 @@ STALL_ROUNDS, STALL_RATIO = 30, 0.9
 
 @dataclass(frozen=True)
 class Options:
-    """How to run.
+    """Options of a run.
 
     Attributes
     ----------
     tolerance : float
-        Relative gap to prove.
+        Relative gap to certify.
     max_rounds : int
-        Rounds after which to give up.
+        Largest number of rounds.
     deadline : float or None
-        The time of day after which to give up.
+        Time (as in `time.time`) after which the run ends.
     n_threads : int or None
-        Threads per window; by default one where there are several tiles.
+        Threads per window; by default one if there are several tiles.
     callback : callable or None
-        Called after every round with its record; True ends the run.
+        Called after every round with its record. Returning True ends the run.
     log : Log
         Prints a row per round.
     checkpoint : Checkpoint or None
-        Told after every round.
+        Updated after every round.
     """
 
     tolerance: float
@@ -96,7 +97,7 @@ class Rounds:
         self._start = time.perf_counter()
 
     def start_from_coarse(self) -> None:
-        """Start from p of a coarser grid, which has started from a coarser one itself."""
+        """Start from p of a coarser grid, recursively."""
         coarse = self.tiles.problem.coarser()
         if self.tiles.tiling.n_tiles == 1 or coarse is None:
             return
@@ -113,13 +114,13 @@ class Rounds:
         storage.clear()
 
     def resume(self, records: list[Record]) -> None:
-        """Go on after the rounds of a checkpoint."""
+        """Continue after the rounds of a checkpoint."""
         self.records = records
         self.primal, self.dual = records[-1].primal, records[-1].dual
         self._start -= records[-1].time
 
     def run(self) -> Status:
-        """Go on until something is proved or a limit is met."""
+        """Run rounds until the tolerance or a limit is reached."""
         status = self._judge() if self.records else None
         while status is None:
             handles = self.tiles.handles
@@ -134,7 +135,7 @@ class Rounds:
         return status
 
     def _round(self) -> None:
-        """Solve all windows once, certify, and take it down."""
+        """Solve all windows once, certify, and store a record."""
         self.primal, gap = self.tiles.relax(self._effort())
         self.dual = self.primal - gap
         number = len(self.records) + 1
@@ -153,7 +154,7 @@ class Rounds:
         self.options.log.row(self.records[-1], 0.0, 0)
 
     def _judge(self) -> Status | None:
-        """Return why the run ends now, or None to go on."""
+        """Return the status with which the run ends now, or None to continue."""
         options, record = self.options, self.records[-1]
         best = LastProgress()
         for earlier in self.records:
@@ -192,7 +193,7 @@ class Rounds:
         )
 
     def _momentum(self) -> float:
-        """Return (t - 1)/t' of Nesterov's sequence, which follows from the records alone."""
+        """Return (t - 1)/t' of Nesterov's sequence, computed from the records."""
         t = 1.0
         for before, after in itertools.pairwise(self.records):
             t = 1.0 if after.dual < before.dual else _next(t)

@@ -1,8 +1,7 @@
-"""The scheduler that Dask has been told to use, and an end to waiting for workers that rest.
+"""Compute with the configured Dask scheduler, and detect that all workers are paused.
 
-A worker of `dask.distributed` is paused when it comes near its limit of memory, and goes on when
-memory has been given back. Where all of them are paused there is nobody to give it back: Dask would
-wait for ever.
+`dask.distributed` pauses a worker when it approaches its memory limit, and continues when memory
+has been freed. If all workers are paused, no memory is freed, and Dask would wait forever.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def persist(tasks: Sequence[Any]) -> tuple[Any, ...]:
-    """Return tasks whose values are where they were computed."""
+    """Compute tasks and keep their values on the workers."""
     client, kept = _client(), dask.persist(*tasks, optimize_graph=False)
     if client is not None:
         from distributed import futures_of
@@ -46,7 +45,7 @@ def persist(tasks: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _client() -> Any:
-    """Return the client of `dask.distributed` that would be used, None if it is another way."""
+    """Return the active client of `dask.distributed`, or None with another scheduler."""
     client = getattr(get_scheduler(), "__self__", None)
     return client if hasattr(client, "scheduler_info") else None
 
@@ -67,6 +66,6 @@ def _wait(client: Any, futures: list[Any]) -> None:
         paused_since = (paused_since or now) if is_stuck else None
         if paused_since is not None and now - paused_since >= PAUSE_LIMIT:
             raise WorkersPausedError(
-                f"all workers of Dask have been paused for {now - paused_since:.0f} s, as they are"
-                " near their limits of memory: give them more, or take smaller chunks"
+                f"all Dask workers have been paused for {now - paused_since:.0f} s, because they"
+                " are near their memory limits: increase the limits or use smaller chunks"
             )

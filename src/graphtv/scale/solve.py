@@ -1,4 +1,4 @@
-"""Solve a problem on a grid of Dask's arrays: from options to a result."""
+"""Solve a problem on a grid of dask arrays."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from graphtv.solver.termination import EXACT_GAP
 TAKEN = ("tol", "max_iterations", "time_limit", "callback", "verbose", "n_threads", "checkpoint")
 
 LOST = ("KilledWorker", "CommClosedError", "FutureCancelledError", "TimeoutError")
-"""Errors of Dask where it has given up."""
+"""Errors that Dask raises when it cannot complete the work."""
 
 
 def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> TiledResult:
-    """Minimise over the tiles of a grid, and prove how good the answer is.
+    """Solve a problem tile by tile, and return the solution with its certificate.
 
     Parameters
     ----------
     problem : GridProblem
-        What to minimise.
+        The problem.
     caller : str
-        Who is named in errors.
+        The name of the calling function for error messages.
     options : dict
         `tol`, `max_iterations` (rounds), `time_limit`, `callback`, `verbose` and `n_threads` (per
         window) as in `graphtv.solve`. `checkpoint` is a folder for the tiles.
@@ -41,7 +41,9 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
     start, clock = time.perf_counter(), time.time()
     for name in options:
         if name not in TAKEN:
-            raise ValueError(f"{caller} takes no {name} for dask arrays, only {', '.join(TAKEN)}")
+            raise ValueError(
+                f"{caller} does not support {name} for dask arrays, only {', '.join(TAKEN)}"
+            )
     tolerance = as_real(options.get("tol", 1e-6), "tol", minimum=0.0)
     limit = options.get("time_limit")
     threads = options.get("n_threads")
@@ -75,7 +77,7 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
         if isinstance(error, WorkersPausedError):
             raise RuntimeError(_advise(str(error), checkpoint)) from error
         if type(error).__name__ in LOST and type(error).__module__.startswith("distributed"):
-            what = f"workers were lost, and their work could not be done again: {error!r}"
+            what = f"workers were lost, and their work could not be repeated: {error!r}"
             raise RuntimeError(_advise(what, checkpoint)) from error
         raise
     result = TiledResult(
@@ -99,8 +101,8 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
 
 def _advise(what: str, checkpoint: Checkpoint | None) -> str:
     if checkpoint is None:
-        return f"{what}; checkpoint=folder keeps complete rounds"
-    return f"{what}; the same call goes on from the checkpoint {checkpoint.path}"
+        return f"{what}; use checkpoint=folder to keep complete rounds"
+    return f"{what}; the same call continues from the checkpoint {checkpoint.path}"
 
 
 def _as_checkpoint(given: Any) -> Checkpoint | None:
@@ -116,14 +118,14 @@ def _as_checkpoint(given: Any) -> Checkpoint | None:
         strange = next((p.name for p in path.iterdir() if p.name not in PARTS), None)
         if strange is not None:
             raise ValueError(
-                f"checkpoint must be a folder of its own, got {path} with {strange!r} in it"
+                f"checkpoint must be a folder without other files, got {path} with {strange!r}"
             )
     path.mkdir(parents=True, exist_ok=True)
     return Checkpoint(path.absolute())
 
 
 def _bytes_per_round(problem: GridProblem) -> int:
-    """Return what strips, their points on the way back and layers for the certificate come to."""
+    """Return the bytes of all strips, their returned points and the layers for the certificate."""
     tiling, d = problem.tiling, len(problem.weights)
     channels = problem.n_entries // math.prod(tiling.shape)
     fields = 1 + d  # u and p
@@ -152,7 +154,7 @@ def _facts(problem: GridProblem, tolerance: float, checkpoint: Checkpoint | None
     facts = {
         "problem": f"squared loss + {penalty}",
         "grid": f"{' × '.join(map(str, tiling.shape))} in {tiling.n_tiles} tiles up to {longest}",
-        "method": "windows: tiles, and strips across their borders, solved by turns",
+        "method": "block descent over tiles and strips across their borders",
         "tolerance": "exact" if tolerance == 0.0 else f"{tolerance:g}",
     }
     if checkpoint is not None:

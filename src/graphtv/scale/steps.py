@@ -1,6 +1,6 @@
-"""What is done to tiles on the workers: each function is a task of Dask, given handles and numbers.
+"""The tasks on tiles that run on the workers. Arguments are handles and numbers.
 
-None of them changes its arguments, and all are deterministic: a task may be run again wherever a
+No task changes its arguments, and all tasks are deterministic, so a task can be repeated after a
 worker was lost.
 """
 
@@ -23,24 +23,24 @@ from graphtv.scale.tiling import Index, layers
 
 @dataclass(frozen=True)
 class Effort:
-    """How well windows are to be solved.
+    """How accurately windows are solved.
 
     Attributes
     ----------
     density : float
-        The gap that is allowed per entry.
+        The allowed gap per entry.
     relative : float
-        The gap relative to the objective of the window that is allowed in any case.
+        A gap, relative to the objective of the window, that is always allowed.
     is_first : bool
-        Whether this is the first round, before which tiles have not been solved.
+        Whether this is the first round.
     momentum : float
-        How far flows across borders move on before tiles are solved, relative to the last round.
+        Extrapolation factor of the flows across borders before tiles are solved.
     unknown : Unknown
-        What is done about vertices without data.
+        The treatment of vertices without data.
     n_threads : int or None
         Threads per window.
     deadline : float or None
-        The time of day after which to give up.
+        Time (as in `time.time`) after which the run ends.
     """
 
     density: float
@@ -52,7 +52,7 @@ class Effort:
     deadline: float | None
 
     def relax(self, tile: Tile, is_cold: bool = False) -> Tile:
-        """Solve the inside of a tile, as well as the time allows."""
+        """Solve the interior of a tile within the time limit."""
         seconds = None if self.deadline is None else self.deadline - time.time()
         if seconds is not None and seconds <= 0.0:
             return tile
@@ -68,14 +68,14 @@ class Effort:
 
 @dataclass(frozen=True)
 class Census:
-    """What is known of the data of a tile, per channel; of the weights, all in all.
+    """Statistics of the data of a tile per channel, and of its weights.
 
     Attributes
     ----------
     known, unknown : ndarray
-        Numbers of entries with data and without.
+        Numbers of entries with and without data.
     total, least, most : ndarray
-        Their sum, the least and the largest of them.
+        The sum, the minimum and the maximum of the data.
     mass : float
         The sum of all vertex weights.
     """
@@ -89,7 +89,7 @@ class Census:
 
 
 def run(step: Callable[..., Any], storage: Storage, *args: Any) -> Any:
-    """Do a step, and come to rest."""
+    """Run a step, then let the storage free memory."""
     try:
         return step(storage, *args)
     finally:
@@ -104,14 +104,14 @@ def open_tile(
     weights: list[Any],
     delta: float,
 ) -> Any:
-    """Make a tile of blocks, and keep it."""
+    """Make a tile from blocks and store it."""
     return storage.put(_tile_of(f, c, weights, delta), index, 0)
 
 
 def is_made_of(
     storage: Storage, handle: Any, f: NDArray[Any], c: NDArray[Any] | None, weights: list[Any]
 ) -> bool:
-    """Return whether a tile in a folder was made of these blocks."""
+    """Return whether a tile in a folder was made from these blocks."""
     return bool(_tile_of(f, c, weights, handle.delta).digest() == handle.digest)
 
 
@@ -123,7 +123,7 @@ def _tile_of(f: NDArray[Any], c: NDArray[Any] | None, weights: list[Any], delta:
 
 
 def count_known(storage: Storage, handle: Any) -> Census:
-    """Return what there is in a tile."""
+    """Return the statistics of a tile."""
     tile = storage.get(handle)
     axes = tuple(range(len(tile.weights)))
     known = np.ones(tile.f.shape, dtype=bool) if tile.c is None else tile.c > 0.0
@@ -138,7 +138,7 @@ def count_known(storage: Storage, handle: Any) -> Census:
 
 
 def fill_unknown(storage: Storage, handle: Any, index: Index, value: Floats) -> Any:
-    """Put a value where nothing is known."""
+    """Set vertices without data to a value."""
     tile = storage.get(handle)
     if tile.c is None or (tile.c > 0.0).all():
         return handle
@@ -157,7 +157,8 @@ def prolong(
 ) -> Any:
     """Start a tile from p on the sides of coarse cells.
 
-    `coarse` has for each axis the part of the coarse p that meets the tile (see `coarse_box`).
+    `coarse` contains, for each axis, the part of the coarse p that intersects the tile (see
+    `coarse_box`).
     """
     tile = storage.get(handle)
     p = tuple(np.zeros(q.shape) for q in tile.p)
@@ -186,7 +187,7 @@ def prolong(
 def coarse_box(
     axis: int, begin: tuple[int, ...], lengths: tuple[int, ...], counts: tuple[int, ...]
 ) -> tuple[slice, ...] | None:
-    """Return which of the coarse p along an axis meet a tile, None if none does."""
+    """Return the slices of the coarse p along an axis that intersect a tile, or None."""
     box = []
     for a, (first, n) in enumerate(zip(begin, lengths, strict=True)):
         if a == axis:
@@ -206,7 +207,7 @@ def _planes(first: int, n: int) -> slice:
 
 
 def relax_tile(storage: Storage, handle: Any, index: Index, version: int, effort: Effort) -> Any:
-    """Solve the inside of a tile."""
+    """Solve the interior of a tile."""
     tile = storage.get(handle)
     moved = tile if effort.is_first else tile.extrapolate(effort.momentum)
     relaxed = effort.relax(moved, effort.is_first)
@@ -214,14 +215,14 @@ def relax_tile(storage: Storage, handle: Any, index: Index, version: int, effort
 
 
 def take(storage: Storage, handle: Any, axis: int, first: int, last: int) -> Tile:
-    """Return layers of a tile, to be sent to a neighbour."""
+    """Return layers of a tile to send to a neighbour."""
     return storage.get(handle).part(axis, first, last)
 
 
 def relax_strip(
     storage: Storage, lower: Tile, upper: Tile, axis: int, effort: Effort
 ) -> tuple[Points | None, Points | None]:
-    """Solve the inside of a strip across a border; return its two parts, None if unchanged."""
+    """Solve the interior of a strip across a border; return its two parts, None if unchanged."""
     strip = lower.join(upper, axis)
     relaxed = effort.relax(strip)
     if relaxed is strip:
@@ -239,7 +240,7 @@ def paste(
     lower: Points | None,
     upper: Points | None,
 ) -> Any:
-    """Put the layers at both ends of an axis in their place."""
+    """Insert the layers at both ends of an axis."""
     if lower is None and upper is None:
         return handle
     tile = storage.get(handle)
@@ -257,7 +258,7 @@ def first_layer(storage: Storage, handle: Any, axis: int) -> Floats:
 
 
 def certify(storage: Storage, handle: Any, above: list[Floats | None], unknown: Unknown) -> Values:
-    """Return a tile's share of the primal objective and of the gap."""
+    """Return the contribution of a tile to the primal objective and to the gap."""
     return storage.get(handle).certify(tuple(above), unknown)
 
 

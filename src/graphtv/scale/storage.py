@@ -1,9 +1,9 @@
-"""Where tiles are kept between two steps: in the memory of the workers, or in a folder.
+"""Storage of tiles between steps: in the memory of the workers, or in a folder.
 
-A step is given handles, and returns new ones. In memory a handle is the tile itself, which stays on
-the worker that made it. In a folder it is a name: tiles may take more than all memory, and what was
-there when a run ended is there for the next one. Files are never changed: every step writes new
-ones, complete or not at all, and those that nobody needs any more are deleted between the rounds.
+A step takes handles and returns new ones. In memory a handle is the tile itself, which stays on the
+worker that computed it. In a folder it is a name. The tiles may then be larger than memory, and the
+next run can use them. Files are never changed: every step writes new files atomically, and files
+that are no longer needed are deleted between rounds.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ class Storage(Protocol):
     def put(
         self, tile: Tile, index: Index, version: int, old: Any = None, *, with_data: bool = False
     ) -> Any:
-        """Keep a tile and return its handle.
+        """Store a tile and return its handle.
 
-        `old` is the handle of what it was made from, the data of which it has unless `with_data`.
+        `old` is the handle of the tile it was made from. The data are those of `old`, unless
+        `with_data` is true.
         """
 
     def get(self, handle: Any) -> Tile:
         """Return the tile of a handle."""
 
     def settle(self) -> None:
-        """Come to rest after a step."""
+        """Free memory after a step."""
 
     def clear(self) -> None:
         """Delete everything."""
 
 
 class Memory:
-    """Tiles are objects of Dask."""
+    """Tiles in the memory of Dask workers."""
 
     def put(
         self, tile: Tile, index: Index, version: int, old: Any = None, *, with_data: bool = False
@@ -62,12 +63,12 @@ class Memory:
         """Do nothing."""
 
     def clear(self) -> None:
-        """Do nothing: Dask forgets what nobody refers to."""
+        """No-op: Dask frees objects without references."""
 
 
 @dataclass(frozen=True)
 class Handle:
-    """The name of a tile in a folder, what of it is no array, and which arrays there are."""
+    """The name of a tile in a folder, its scalar attributes, and the names of its arrays."""
 
     index: Index
     version: int
@@ -79,12 +80,12 @@ class Handle:
 
 
 class Folder:
-    """Tiles are arrays in files: a folder per tile, and in it one per step.
+    """Tiles as array files, with a folder per tile and a subfolder per step.
 
     Parameters
     ----------
     path : Path
-        A folder that all workers see.
+        A folder that all workers can access.
     """
 
     def __init__(self, path: Path) -> None:
@@ -99,7 +100,7 @@ class Folder:
         *,
         with_data: bool = False,
     ) -> Handle:
-        """Write what is new: as a rule data and weights are not."""
+        """Write the arrays that have changed, usually all but data and weights."""
         numbers = tuple(w if isinstance(w, float) else None for w in tile.weights)
         digest = tile.digest() if old is None else old.digest
         if old is None or with_data:
@@ -110,7 +111,7 @@ class Folder:
         return Handle(index, version, tile.delta, numbers, has_c, has_before, digest)
 
     def get(self, handle: Handle) -> Tile:
-        """Map the files of a tile: what is not looked at is not read."""
+        """Return a tile with memory-mapped arrays, which are read on access."""
 
         def load(part: str, name: str) -> Any:
             return array_file.mapped(self._folder(handle.index) / part / name)
@@ -130,7 +131,7 @@ class Folder:
         )
 
     def settle(self) -> None:
-        """Give freed memory back: a worker that seems to be full is never given work again."""
+        """Return freed memory to the system; Dask gives no work to a worker that seems full."""
         _core.give_back_freed_memory()
 
     def inner(self, name: str) -> Folder:
@@ -138,14 +139,14 @@ class Folder:
         return Folder(self.path / name)
 
     def sync(self, handles: Iterable[Handle]) -> None:
-        """Make sure that tiles outlive a loss of power."""
+        """Write the files to disk, so that they survive a loss of power."""
         for handle in handles:
             for path in self._folder(handle.index).glob(f"{handle.version}/[!.]*"):
                 with open(path, "rb") as file:
                     os.fsync(file.fileno())
 
     def keep(self, handles: Iterable[Handle]) -> None:
-        """Delete all that belongs to the same tiles in other versions."""
+        """Delete all other versions of these tiles."""
         for handle in handles:
             for path in self._folder(handle.index).iterdir():
                 if path.name not in ("data", str(handle.version)):

@@ -5,17 +5,17 @@ With flows x = ωp on the edges, from the lower end to the upper one, the dual p
     u_x = f - C⁻¹Kᵀx,    P(u) - D(x) = Σ_v c/2 (u - u_x)² + Σ_e (h(ω Δu) + h*(p) - x Δu),
 
 with Δu = u_lower - u_upper and h = |·| or its Huber relaxation: a sum of nonnegative terms, each of
-which belongs to a vertex or to an edge. So the gap of a grid is the sum over its tiles, and can be
-told to rounding.
+which belongs to a vertex or to an edge. So the gap of a grid is the sum over its tiles, without
+cancellation.
 
 Vertices without data, c = 0, have a term ρ/2 (u - u_old)² in windows, which makes this a proximal
 point method for them; u_x is u_old - (Kᵀx)/ρ there. For the certificate they have none: since
 optimal values lie between the least and the largest that are known, a and b, the dual objective has
 min (Kᵀx)_v s over a ≤ s ≤ b at such a vertex.
 
-A tile has the flows across its own border too, where they are constant for it. Given these, what is
-inside is a problem of the same kind, with the data f - C⁻¹(flows across the border): `relax` solves
-it, by `graphtv.solve`. Boxes cut out of a tile, or put together from neighbours, are tiles again.
+A tile also stores the flows across its border, which are fixed for it. Given these, its interior is
+a problem of the same kind, with the data f - C⁻¹(flows across the border); `relax` solves it with
+`graphtv.solve`. Parts of a tile, and unions of neighbouring parts, are tiles again.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ ALL = slice(None)
 
 
 class Unknown(NamedTuple):
-    """What is done about vertices without data.
+    """The treatment of vertices without data.
 
     Attributes
     ----------
     rho : float
         Weight of the proximal term.
     least, most : ndarray, one entry per channel
-        Where optimal values lie.
+        Bounds of the optimal values.
     """
 
     rho: float
@@ -60,7 +60,7 @@ class Unknown(NamedTuple):
 
 
 class Values(NamedTuple):
-    """A share of the primal objective and of the gap."""
+    """A contribution to the primal objective and to the gap."""
 
     primal: float
     gap: float
@@ -75,25 +75,25 @@ class Points(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """A box of the grid, with d axes of space.
+    """A box of the grid, with d spatial axes.
 
     Attributes
     ----------
     f : ndarray, shape (*lengths) or (*lengths, C)
         The data.
     c : ndarray of the same shape or None
-        Vertex weights; None for ones.
+        Vertex weights; None means 1 everywhere.
     weights : tuple of float or ndarray, one per axis
-        ω of the edges along an axis. An array has the shape `lengths`, but for one entry more along
-        its axis: the first and the last are the edges across the border.
+        Weights ω of the edges along each axis. An array has the shape `lengths` with one additional
+        entry along its axis: the first and the last entries are edges across the border.
     p : tuple of ndarray, one per axis
-        The dual point, of the shape of such an array, and with channels; 0 where there is no edge.
+        The dual point, with the shape of such an array and channels; 0 if there is no edge.
     u : ndarray, shape of f
         The primal point.
     delta : float
         Width of the Huber penalty, 0 for total variation.
     before : tuple of ndarray, one per axis, or None
-        The first and the last layer of p, across the border, before the last round.
+        The first and the last layer of p (across the border) before the last round.
     """
 
     f: NDArray[Any]
@@ -115,7 +115,7 @@ class Tile:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Lengths of the axes of space."""
+        """Lengths of the spatial axes."""
         return self.f.shape[: len(self.weights)]
 
     @property
@@ -127,7 +127,7 @@ class Tile:
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def digest(self) -> str:
-        """Return what tells the data from other data."""
+        """Return a hash of the data."""
         hash = hashlib.blake2b(digest_size=16)
         for array in (self.f, self.c, *self.weights):
             if isinstance(array, np.ndarray):
@@ -158,7 +158,7 @@ class Tile:
         )
 
     def join(self, upper: Tile, axis: int) -> Tile:
-        """Return this tile together with its neighbour above."""
+        """Return the union of this tile and its neighbour above."""
 
         def both(low: Any, high: Any, along: int | None = None) -> Any:
             if not isinstance(low, np.ndarray):
@@ -191,7 +191,7 @@ class Tile:
         )
 
     def paste(self, axis: int, pieces: Iterable[tuple[int, Points]]) -> Tile:
-        """Return this tile with new points in layers, each piece from its first one on."""
+        """Return this tile with new points; each piece replaces the layers from its first index."""
         u, p = self.u.copy(), tuple(q.copy() for q in self.p)
         for first, new in pieces:
             last = first + new.u.shape[axis]
@@ -201,16 +201,16 @@ class Tile:
         return replace(self, u=u, p=p)
 
     def start(self, p: tuple[Floats, ...]) -> Tile:
-        """Return this tile with another dual point, and the u that belongs to it."""
+        """Return this tile with another dual point and the corresponding u."""
         started = replace(self, p=p)
         u = self.f - _over(started._divergence(ALL), self._c(1.0))
         return replace(started, u=u if self.c is None else np.where(self.c > 0.0, u, self.u))
 
     def extrapolate(self, momentum: float) -> Tile:
-        """Return this tile with the flows across its border moved on as in the last round.
+        """Return this tile with extrapolated flows across its border.
 
-        They move by `momentum` times what they moved then. A neighbour does the same to the edges
-        that both have.
+        They change by `momentum` times their change in the last round. Neighbours do the same for
+        the edges that they share.
         """
         now = tuple(_ends(p, axis) for axis, p in enumerate(self.p))
         old = self.before
@@ -228,7 +228,7 @@ class Tile:
     # Values --------------------------------------------------------------------------------------
 
     def certify(self, above: tuple[Floats | None, ...], unknown: Unknown) -> Values:
-        """Return this tile's share of both, with the edges across its upper borders.
+        """Return the contributions of this tile, including the edges across its upper borders.
 
         `above` has the first layer of u of the neighbour above along each axis, or None.
         """
@@ -246,7 +246,7 @@ class Tile:
         return total
 
     def _imbalance(self, divergence: Floats, unknown: Unknown) -> float:
-        """Return the part of the gap that is owed to flows into vertices without data."""
+        """Return the part of the gap that is caused by flows into vertices without data."""
         if self.c is None:
             return 0.0
         r = np.where(self.c > 0.0, 0.0, divergence)
@@ -254,7 +254,7 @@ class Tile:
         return float(most.sum())
 
     def _inside(self, data: Floats, rho: float) -> Values:
-        """Return the values of the problem of the inside."""
+        """Return the values of the interior problem."""
         inner, c = slice(1, -1), self._c(rho)
         dual_u = data - _over(self._divergence(inner), c)
         total = Values(_energy(self.u - data, c), _energy(self.u - dual_u, c))
@@ -285,11 +285,11 @@ class Tile:
         return cut if self.f.ndim == len(self.weights) else cut[..., None]
 
     def _c(self, rho: float) -> Floats | None:
-        """Return the vertex weights, rho where there is no data; None for ones."""
+        """Return the vertex weights, rho for missing data; None means 1 everywhere."""
         return None if self.c is None else np.where(self.c > 0.0, self.c, rho)
 
     def _divergence(self, which: slice) -> Floats:
-        """Return Kᵀx for the flows of all edges, or of those inside."""
+        """Return Kᵀx for the flows of all edges, or of the interior edges only."""
         divergence = np.zeros(self.f.shape)
         for axis, p in enumerate(self.p):
             flow = self._weight(axis, which) * p[layers(axis, which)]
@@ -301,7 +301,7 @@ class Tile:
         return divergence
 
     def _given(self, rho: float) -> Floats:
-        """Return the data of the problem inside: f - C⁻¹(flows across the border)."""
+        """Return the data of the interior problem: f - C⁻¹(flows across the border)."""
         divergence = np.zeros(self.f.shape)
         for axis, p in enumerate(self.p):
             first, last = slice(0, 1), slice(-1, None)
@@ -323,11 +323,11 @@ class Tile:
         n_threads: int | None = 1,
         time_limit: float | None = None,
     ) -> Tile:
-        """Return the tile with its inside solved to a gap of `allowed`, given the border.
+        """Return the tile with its interior solved to a gap of `allowed`, given the border.
 
-        `relative` is a share of its own objective that is allowed in any case. Where the inside is
-        `is_cold`, not worth to start from, the solver starts as it likes. The tile itself is
-        returned where its gap is small already.
+        A gap of `relative` times its own objective is always allowed. If `is_cold` is true, the
+        present point is not used as a warm start. If the gap is already small enough, the tile
+        itself is returned.
         """
         data = self._given(unknown.rho)
         primal, gap = self._inside(data, unknown.rho)
@@ -342,7 +342,7 @@ class Tile:
         loss = SquaredLoss(data.reshape(shape), weights=None if c is None else c.reshape(shape))
         problem = Problem(graph, loss, HuberTV(self.delta) if self.delta else TotalVariation())
         start = None
-        # What is exact by the solver's standards may still send too much into such vertices.
+        # A solution that is exact for the solver may still send too much flow into such vertices.
         if not is_cold and gap > EXACT_GAP * primal:
             start = self.u.reshape(shape), self._inner_p(problem.dual_shape)
         tolerance = allowed / max(primal, np.finfo(float).tiny)
@@ -383,7 +383,7 @@ class Tile:
         return None if weight > 0.0 else np.zeros(lengths, dtype=bool)
 
     def _inner_p(self, shape: tuple[int, ...]) -> Floats:
-        """Return p of the inside in the order of the graph."""
+        """Return p of the interior in the order of the graph."""
         inner, parts = slice(1, -1), []
         for axis, p in enumerate(self.p):
             values, is_edge = p[layers(axis, inner)], self._is_edge(axis)

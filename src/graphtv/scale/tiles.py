@@ -1,7 +1,7 @@
-"""All tiles of a grid on the workers of Dask: what is done to each of them, as graphs of tasks.
+"""All tiles of a grid on the Dask workers, and the task graphs that operate on them.
 
-In memory the tiles are objects on the workers, and so is what follows from them; on the threaded
-scheduler, in this process. With a folder they are files. Only numbers come to the client.
+In memory, tiles and their results stay on the workers (with the threaded scheduler, in this
+process). With a folder they are files. Only numbers are sent to the client.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Tiles:
     Parameters
     ----------
     problem : GridProblem
-        The problem, which says how the grid is cut.
+        The problem, which defines the tiling.
     storage : Storage
-        Where tiles are kept.
+        The storage of the tiles.
 
     Attributes
     ----------
     unknown : Unknown
-        What is done about vertices without data.
+        The treatment of vertices without data.
     """
 
     def __init__(self, problem: GridProblem, storage: Storage) -> None:
@@ -55,12 +55,12 @@ class Tiles:
 
     @property
     def tiling(self) -> Tiling:
-        """How the grid is cut."""
+        """The division into tiles."""
         return self.problem.tiling
 
     @property
     def n_windows(self) -> int:
-        """Tiles, and strips across the borders between them."""
+        """Number of tiles and of strips across the borders between them."""
         axes = range(len(self.tiling.counts))
         return self.tiling.n_tiles + sum(1 for a in axes for _ in self.tiling.pairs(a))
 
@@ -78,7 +78,7 @@ class Tiles:
             self._fill()
 
     def check(self) -> bool:
-        """Return whether tiles that were read from a folder are those of the problem."""
+        """Return whether tiles read from a folder belong to the problem."""
         return all(
             compute(
                 [
@@ -94,7 +94,7 @@ class Tiles:
         return {i: (f[i], c[i], self.problem.tile_weights(i)) for i in self.tiling}
 
     def _fill(self) -> None:
-        """Put the mean of what is known where nothing is."""
+        """Set vertices without data to the mean of the data."""
         found = compute([self._task(steps.count_known, h) for h in self.handles.values()])
         if not np.any([census.unknown for census in found]):
             return
@@ -216,12 +216,12 @@ class Tiles:
         )
 
     def _keep(self, handles: Handles, others: Sequence[Any] = ()) -> Sequence[Any]:
-        """Compute the tiles where the workers are, and keep them there; return the others."""
+        """Compute tasks on the workers; keep the tiles there and return the other values."""
         keep = compute if isinstance(self.storage, Folder) else persist
         found = keep([*handles.values(), *others])
         self.handles = dict(zip(handles, found[: len(handles)], strict=True))
         numbers = found[len(handles) :]
-        # What cannot be had shows here at the latest.
+        # Errors of the tasks are raised here.
         return compute(numbers) if numbers else ()
 
     def _next_version(self) -> int:
@@ -230,5 +230,5 @@ class Tiles:
 
 
 def _wrap(blocks: Any, depth: int) -> Any:
-    """Put every array of nested lists into a list of its own: `da.block` then has an axis more."""
+    """Wrap every array of nested lists in a list, so that `da.block` adds an axis."""
     return [_wrap(block, depth - 1) for block in blocks] if depth else [blocks]

@@ -1,4 +1,4 @@
-"""How a grid is cut into tiles, and which of them are neighbours."""
+"""Division of a grid into tiles, and neighbours of tiles."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 Index = tuple[int, ...]
 
 SHORTEST = 32
-"""Tiles are at least so long along every axis that is: shorter ones would be all seam."""
+"""Smallest length of a tile, unless the axis is shorter; smaller tiles are mostly border."""
 
 DEFAULT_SIZE = 1 << 20
-"""About so many vertices has a tile where the given chunks cannot be used."""
+"""Approximate number of vertices of a tile if the given chunks are not suitable."""
 
 OVERLAP = 1 / 8, 16
 """How far strips across a border reach into the tiles on either side: a part of their lengths, and
@@ -56,7 +56,7 @@ class Tiling:
         return tuple(chunks[i] for chunks, i in zip(self.chunks, index, strict=True))
 
     def begin(self, index: Index) -> tuple[int, ...]:
-        """Return where a tile begins."""
+        """Return the first index of a tile along each axis."""
         return tuple(sum(chunks[:i]) for chunks, i in zip(self.chunks, index, strict=True))
 
     def above(self, index: Index, axis: int) -> Index | None:
@@ -72,14 +72,14 @@ class Tiling:
         return (*index[:axis], index[axis] - 1, *index[axis + 1 :])
 
     def pairs(self, axis: int) -> Iterator[tuple[Index, Index]]:
-        """Return the neighbours along an axis, the lower one first."""
+        """Return the pairs of neighbours along an axis, the lower one first."""
         for index in self:
             above = self.above(index, axis)
             if above is not None:
                 yield index, above
 
     def depth(self, index: Index, axis: int) -> int:
-        """Return how far strips along an axis reach into a tile: those of two borders are apart."""
+        """Return how far strips along an axis extend into a tile; strips do not overlap."""
         length, (part, least) = self.lengths(index)[axis], OVERLAP
         return min(max(int(part * length), least), length // 2)
 
@@ -90,10 +90,10 @@ def layers(axis: int, which: slice) -> tuple[slice, ...]:
 
 
 def fitting_chunks(chunks: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
-    """Return chunks that make good tiles: those given where they do, else others like them.
+    """Return chunks that are suitable as tiles, if possible the given ones.
 
-    Neighbours are put together where they are too short. Where that would make them too large,
-    the axes are cut anew.
+    Chunks that are too short are merged with neighbours. If this makes them too large, the axes are
+    divided again.
     """
     shape = tuple(map(sum, chunks))
     merged = tuple(_merge(lengths) for lengths in chunks)

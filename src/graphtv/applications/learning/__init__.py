@@ -1,1 +1,1 @@
-"""Learning from few labels."""
+"""Semi-supervised learning from few labels."""

@@ -1,4 +1,4 @@
-"""Affinities for learning: between points, of new points to old ones, and as somebody gave them.
+"""Affinities for learning: between points, of new points to fitted ones, and precomputed.
 
 The weight of two neighbours is
 
@@ -6,14 +6,14 @@ The weight of two neighbours is
 
 with σ_i the distance of point i to its farthest neighbour (the self-tuning scale of Zelnik-Manor
 and Perona, NIPS 2004) and N_i the point with its neighbours (shared neighbours, Jarvis and Patrick,
-IEEE Trans. Computers 22, 1973). Both are there against the one weakness of small cuts with few
-labels: a narrow kernel and unshared neighbours make the bridges between the classes light, so that
-the cheapest cut goes through them and not around the few labelled points. Shared neighbours also
-take weight from hubs, the points that in many dimensions are everybody's neighbours.
+IEEE Trans. Computers 22, 1973). With few labels, the smallest cut may isolate the labelled points.
+Both factors prevent this: they give small weights to the edges between classes, so that the
+smallest cut separates the classes. Shared neighbours also reduce the weight of hubs, points that in
+high dimensions are neighbours of many others.
 
-In many dimensions noise makes all distances alike. So the graph is made twice: each point goes part
-of the way to the mean of its neighbours in a first graph, which takes more from noise than from
-structure, and the second graph is that of the moved points.
+In high dimensions noise makes all distances similar. Therefore the graph is built twice. In the
+first graph, each point moves part of the way to the mean of its neighbours, which reduces noise
+more than structure. The second graph is that of the moved points.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from graphtv.graph.neighbours import TINY
 Indices = NDArray[np.int64]
 
 FLATTEST = 1e-3
-"""Least scale σ_i, relative to the mean: points with many doubles have none of their own."""
+"""Smallest scale σ_i relative to the mean; σ_i is 0 for points with many duplicates."""
 
 FAINTEST = 1e-12
-"""Least weight relative to the median degree: a narrow kernel must not disconnect the graph."""
+"""Smallest weight relative to the median degree, so that the graph stays connected."""
 
 
 class SmoothedNeighbours:
     """The neighbours among points after one step of diffusion, x ← (1 - λ) x + λ P x.
 
-    P has the weights of the graph of the points as they are, each row with the sum 1.
+    P contains the weights of the graph of the original points, with rows that sum to 1.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class SmoothedNeighbours:
         if smoothing > 0:
             to_others = row_stochastic(self._first.graph())
             moved = self._moved(points, to_others)
-            # A point without neighbours stays where it is.
+            # A point without neighbours does not move.
             alone = np.diff(to_others.indptr) == 0
             moved[alone] = points[alone]
             self._second = Neighbours(moved, n_neighbors, bandwidth)
@@ -63,9 +63,9 @@ class SmoothedNeighbours:
         return self._second.graph()
 
     def to_new(self, points: Floats) -> sparse.csr_array:
-        """Return the weights of new points, moved like the old ones, each row with the sum 1.
+        """Return the weights of new points, moved like the fitted ones; rows sum to 1.
 
-        A point that coincides with old ones is joined to these alone.
+        A point that coincides with fitted points is joined to these only.
         """
         weights, is_double = self._first.to_new(points)
         if self._smoothing == 0:
@@ -81,14 +81,14 @@ class SmoothedNeighbours:
 
 
 class Neighbours:
-    """The nearest neighbours among given points, and the weights that come of them."""
+    """The nearest neighbours among given points and the resulting weights."""
 
     def __init__(self, points: Floats, n_neighbors: int, bandwidth: float) -> None:
         from sklearn.neighbors import NearestNeighbors
 
         self.points, self._bandwidth = points, bandwidth
         self._k = min(n_neighbors, len(points) - 1)
-        # At least one neighbour, so that a single point can be fitted, and new ones sent to it.
+        # At least one neighbour, so that a single point can be fitted and used for predictions.
         self._search = NearestNeighbors(n_neighbors=max(self._k, 1)).fit(points)
         if self._k == 0:
             self._indices = np.empty((len(points), 0), dtype=np.int64)
@@ -101,7 +101,7 @@ class Neighbours:
         self._sets = np.concatenate([np.arange(len(points))[:, None], self._indices], axis=1)
 
     def graph(self) -> Graph:
-        """Return the graph that joins points if either is among the neighbours of the other."""
+        """Return the graph that joins two points if one is a neighbour of the other."""
         n = len(self.points)
         rows = np.repeat(np.arange(n), self._k)
         columns = self._indices.ravel()
@@ -113,9 +113,9 @@ class Neighbours:
         return scaled(Graph(n, np.stack(np.divmod(pairs, n), axis=1), weights.ravel()[kept]))
 
     def to_new(self, points: Floats) -> tuple[sparse.csr_array, NDArray[np.bool_]]:
-        """Return the weights of new points to the old ones, and which coincide with old ones.
+        """Return the weights from new points to fitted ones, and which new points coincide.
 
-        Each row has the sum 1. A point that coincides with old ones is joined to these alone.
+        Rows sum to 1. A point that coincides with fitted points is joined to these only.
         """
         n = len(self.points)
         distances, indices = self._nearest(points)
@@ -145,7 +145,7 @@ class Neighbours:
         return np.square(relative)
 
     def _shared(self, sets: Indices, indices: Indices) -> Floats:
-        """Return which part of the union of two sets of neighbours is their intersection."""
+        """Return the ratio of the intersection and the union of two sets of neighbours."""
         fractions = np.empty(indices.shape)
         for part in chunks(len(indices), indices.shape[1] * sets.shape[1] * self._sets.shape[1]):
             others = self._sets[indices[part]]
@@ -159,12 +159,12 @@ def given_graph(affinity: Any, symmetrize: str) -> Graph:
     matrix = _as_affinity(affinity)
     n, columns = matrix.shape
     if n != columns:
-        raise ValueError(f"X must be square where affinity is 'precomputed', got {matrix.shape}")
+        raise ValueError(f"X must be square if affinity is 'precomputed', got {matrix.shape}")
     return scaled(Graph.from_sparse(matrix, symmetrize))
 
 
 def given_to_new(affinity: Any, n_fitted: int) -> sparse.csr_array:
-    """Return a matrix of affinities of new points to old ones, each row with the sum 1 or 0."""
+    """Return the affinities from new points to fitted ones, with rows that sum to 1 or 0."""
     matrix = _as_affinity(affinity)
     if matrix.shape[1] != n_fitted:
         raise ValueError(
@@ -175,15 +175,15 @@ def given_to_new(affinity: Any, n_fitted: int) -> sparse.csr_array:
 
 
 def row_stochastic(graph: Graph) -> sparse.csr_array:
-    """Return the weights of each vertex's edges, with the sum 1; 0 at vertices without any."""
+    """Return the matrix of weights with rows that sum to 1, or to 0 for isolated vertices."""
     return _normalised(sparse.csr_array(graph.to_sparse()))
 
 
 def scaled(graph: Graph) -> Graph:
-    """Return the graph with weights such that the median degree is 1; isolated vertices aside."""
+    """Return the graph scaled to a median degree of 1, ignoring isolated vertices."""
     if graph.n_edges == 0:
         return graph
-    # Dividing by the greatest weight first keeps sums and quotients in the range of floats.
+    # Dividing by the largest weight first avoids overflow and underflow.
     weights = graph.weights / graph.weights.max()
     degrees = np.bincount(graph.edges.ravel(), np.repeat(weights, 2), graph.n_vertices)
     weights = weights / float(np.median(degrees[degrees > 0]))
@@ -197,14 +197,14 @@ def vertex_degrees(graph: Graph) -> Floats:
 
 
 def _normalised(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Divide each row by its sum, where there is one."""
+    """Divide each row by its sum, if the sum is not 0."""
     sums = np.asarray(matrix.sum(axis=1)).ravel()
     inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
     return sparse.csr_array(sparse.diags_array(inverse) @ matrix)
 
 
 def _as_affinity(affinity: Any) -> sparse.csr_array:
-    """Return a matrix of finite nonnegative numbers, in compressed rows, never dense."""
+    """Return a matrix of finite nonnegative numbers in CSR format, without a dense copy."""
     given = affinity if sparse.issparse(affinity) else as_array(affinity, "X")
     if given.ndim != 2:
         raise ValueError(f"X must be a matrix, got shape {given.shape}")

@@ -1,8 +1,8 @@
-"""Transductive classification: few labels, many points, and a graph that says who is alike.
+"""Transductive classification of many points from few labels on a similarity graph.
 
 The model is that of the paper's three moons: min over u_i ∈ Δ_C of ⟨ρ, u⟩ + ε Σ u log u + ‖Ku‖₁,
-where the cost ρ holds the labels and is 0 elsewhere. It departs from the paper in its graph
-(`_affinity.py`), in units in which the median degree is 1, and in a smaller ε.
+where the cost ρ encodes the labels and is 0 elsewhere. It differs from the paper in the graph
+(`affinity.py`), in the scaling to a median degree of 1, and in a smaller ε.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ UNLABELLED = -1
 AFFINITIES = ("knn", "precomputed")
 
 HOLD = 30.0
-"""Times ε: the cost by which a given label exceeds all that its neighbours can offer."""
+"""Margin in units of ε by which the cost of a label exceeds the influence of its neighbours."""
 
 LARGE = 100_000
 """Samples from which labels are spread for a start, and linear forests are used: iterations are
@@ -66,49 +66,48 @@ SPREADING = 50
 class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Multiclass learning from few labels, by total variation on a graph.
 
-    All samples are given to `fit`, those without a label with y = -1. The classes are the cheapest
-    cut of the graph that keeps the labels.
+    `fit` takes all samples; those without a label have y = -1. The classes are the minimum cut of
+    the graph that keeps the labels.
 
     Parameters
     ----------
     affinity : {'knn', 'precomputed'}
-        ``knn``: X are points, joined to their nearest neighbours. ``precomputed``: X is the matrix
-        of nonnegative affinities, sparse (any format, never made dense) or dense. The diagonal does
-        not count.
+        ``knn``: X are points, which are joined to their nearest neighbours. ``precomputed``: X is a
+        sparse or dense matrix of nonnegative affinities. A sparse matrix is never made dense. The
+        diagonal is ignored.
     symmetrize : {'mean', 'max', 'min'}
-        The affinity of i and j where a_ij and a_ji differ, for ``precomputed``, as in
-        `Graph.from_sparse`.
+        For ``precomputed``: how to combine a_ij and a_ji if they differ, as in `Graph.from_sparse`.
     n_neighbors : int
-        Number of neighbours for ``knn``; of all others if there are fewer.
+        Number of neighbours for ``knn``; all other samples if there are fewer.
     bandwidth : float
-        Width h of the kernel exp(-d²/(h² σ_i σ_j)) for ``knn``, relative to the distances σ to the
-        farthest neighbours. ``math.inf`` leaves the shared neighbours alone to weigh the edges.
+        Bandwidth h of the kernel exp(-d²/(h² σ_i σ_j)) for ``knn``, relative to the distances σ to
+        the farthest neighbours. With ``math.inf`` only shared neighbours determine the weights.
     smoothing : float
-        How far each point goes to the mean of its neighbours before the graph is made, for ``knn``:
-        0 is not at all, 1 all the way. It takes away noise, and small differences with it.
+        For ``knn``: how far each point moves towards the mean of its neighbours before the graph is
+        built, from 0 (not at all) to 1 (to the mean). It reduces noise, but also small differences.
     epsilon : float
-        Factor of the entropy, in units of the median degree. It makes probabilities of the cut and
-        its solution unique; a larger one is faster, and lets labels reach less far.
+        Weight of the entropy, in units of the median degree. It turns the cut into probabilities
+        and makes the solution unique. Larger values are faster, but reduce the range of the labels.
     label_cost : float, optional
-        What it costs to overrule a label, in units of the median degree. By default labels are
-        kept; a finite cost allows for wrong ones.
+        Cost of changing a label, in units of the median degree. By default labels are kept. A
+        finite cost allows for wrong labels.
     tol : float
-        Relative gap to prove, see `graphtv.solve`.
+        Relative gap to certify; see `graphtv.solve`.
     max_iter : int
-        Iterations after which to give up, with a `ConvergenceWarning`.
+        Largest number of iterations. Reaching it causes a `ConvergenceWarning`.
     verbose : bool
-        Print what is done and the solver's table.
+        Print progress and the solver log.
     solve_options : dict, optional
         Further arguments of `graphtv.solve`, such as ``time_limit``, ``callback``, ``n_threads``.
 
     Attributes
     ----------
     classes_ : ndarray, shape (C,)
-        The labels that occur, without -1.
+        The classes, without -1.
     transduction_ : ndarray, shape (n,)
         The label of each sample; -1 in connected components without any label.
     label_distributions_ : ndarray, shape (n, C)
-        The solution u, a point of the simplex for each sample; uniform where undecided.
+        The solution u, a probability distribution for each sample; uniform if undecided.
     result_ : Result
         The solution with its certificate.
     n_iter_ : int
@@ -122,8 +121,8 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Labels may be of any type that scikit-learn takes. Where they are strings, the string ``"-1"``
-    (which NumPy makes of ``[-1, "a"]``) marks unlabelled samples; among other objects -1 does.
+    Labels may have any type that scikit-learn accepts. If they are strings, the string ``"-1"``
+    marks unlabelled samples (NumPy converts ``[-1, "a"]`` to it). Among other objects, -1 does.
 
     Examples
     --------
@@ -165,14 +164,14 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.solve_options = solve_options
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Give every sample a label.
+        """Compute a label for each sample.
 
         Parameters
         ----------
         X : array_like, shape (n, n_features), or affinities of shape (n, n)
             The samples.
         y : array_like, shape (n,)
-            Their labels, -1 where there is none.
+            The labels; -1 means unlabelled.
         """
         self._check_parameters()
         start = time.perf_counter()
@@ -204,7 +203,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             **options,
         )
         self.n_iter_ = self.result_.iterations
-        # With most samples labelled both objectives are near 0, and no measure of their gap.
+        # If most samples are labelled, both objectives are near 0 and the relative gap is large.
         scale = float(self.epsilon) * len(codes) * math.log(max(n_classes, 2))
         if self.result_.status != "optimal" and self.result_.gap > float(self.tol) * scale:
             warnings.warn(
@@ -221,7 +220,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_undecided = len(codes) - int(self._decided.sum())
         if n_undecided:
             warnings.warn(
-                f"{n_undecided} samples are not connected to any label: they stay -1",
+                f"{n_undecided} samples are not connected to any label and remain -1",
                 UserWarning,
                 stacklevel=2,
             )
@@ -232,10 +231,10 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.fit(X, y).transduction_
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return labels for new samples, by the vote of their neighbours among the fitted ones.
+        """Return labels for new samples, by a vote of their neighbours among the fitted samples.
 
-        Neighbours vote with their `label_distributions_`, weighted as the graph is. A sample of
-        the fit keeps its transduced label. Without any decided neighbour the label is -1.
+        The votes are the `label_distributions_` of the neighbours, weighted like the graph. A
+        sample of the fit keeps its transduced label. Without a decided neighbour the label is -1.
 
         Parameters
         ----------
@@ -247,12 +246,12 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of the classes for new samples, in the order of `classes_`.
 
-        Undecided samples have all classes with the same probability.
+        For undecided samples all classes have the same probability.
         """
         return self._vote(X)[0]
 
     def _vote(self, X: Any) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the distribution of each new sample, and whether anybody voted."""
+        """Return the distribution of each new sample, and whether it had a decided neighbour."""
         check_is_fitted(self)
         if self.affinity == "knn":
             points = moderate(validate_data(self, X, reset=False, dtype=np.float64), "X")
@@ -260,7 +259,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             weights = given_to_new(X, self.graph_.n_vertices)
         shares = np.asarray(weights @ self._decided.astype(np.float64))
-        # Neighbours that are undecided themselves abstain.
+        # Undecided neighbours do not vote.
         votes = np.asarray(weights @ (self.label_distributions_ * self._decided[:, None]))
         has_voters = shares > 0
         votes[has_voters] /= votes[has_voters].sum(axis=1, keepdims=True)
@@ -268,10 +267,11 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return votes, has_voters
 
     def _cost(self, codes: NDArray[np.int64]) -> Floats:
-        """Return ρ: at a labelled sample, every other class costs something.
+        """Return the cost ρ, which is positive for all other classes of a labelled sample.
 
-        A share of u_i that leaves its label saves at most twice the degree in total variation;
-        what the label's cost exceeds this by, divided by ε, is minus the logarithm of that share.
+        A share of u_i that moves to another class saves at most twice the degree in total
+        variation. The excess of the label cost over this, divided by ε, is minus the logarithm of
+        the share.
         """
         labelled = np.flatnonzero(codes >= 0)
         cost = np.zeros((len(codes), len(self.classes_)))
@@ -284,7 +284,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return cost
 
     def _named(self, distributions: Floats, decided: NDArray[np.bool_]) -> NDArray[Any]:
-        """Return the label of the largest entry of each row, or the mark of none."""
+        """Return the label of the largest entry of each row, or -1 if undecided."""
         labels: NDArray[Any] = self.classes_[largest_classes(distributions)]
         if decided.all():
             return labels
@@ -314,7 +314,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_keywords(solve, self.solve_options or {})
 
     def _check_samples(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        """Return what X is, checked, and one label per row."""
+        """Return the validated X and one label per row."""
         if y is None:
             raise ValueError("y must be given: requires y to be passed, but the target y is None")
         if self.affinity == "knn":
@@ -343,7 +343,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the sorted classes, and the number of each sample's class, -1 for none."""
+    """Return the sorted classes and the class index of each sample, -1 for none."""
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y must be finite: Input y contains NaN or infinity")
     mark = str(UNLABELLED) if labels.dtype.kind in "US" else UNLABELLED
@@ -353,7 +353,7 @@ def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if not is_labelled.any():
         raise ValueError("y must have at least one label, got -1 for all samples")
     try:
-        with np.errstate(invalid="ignore"):  # of floats that are no integers
+        with np.errstate(invalid="ignore"):  # for floats that are not integers
             check_classification_targets(labels[is_labelled])
         classes, numbers = np.unique(labels[is_labelled], return_inverse=True)
     except TypeError as error:
@@ -364,10 +364,10 @@ def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _spread(graph: Graph, codes: NDArray[np.int64], n_classes: int) -> Floats:
-    """Return distributions to start from: samples take the mean of their neighbours, repeatedly.
+    """Return a warm start: each distribution is repeatedly replaced by the mean of its neighbours.
 
-    The solution is unique, so this saves time and changes nothing else. Where no label has come
-    yet the distribution is uniform.
+    The solution is unique, so this only saves time. Samples that no label has reached have a
+    uniform distribution.
     """
     labelled = np.flatnonzero(codes >= 0)
     to_others = row_stochastic(graph)
@@ -384,7 +384,7 @@ def _spread(graph: Graph, codes: NDArray[np.int64], n_classes: int) -> Floats:
 
 
 def _reached(graph: Graph, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which samples have a label in their connected component."""
+    """Return the samples whose connected component has a label."""
     n_components, component = connected_components(graph)
     has_label = np.zeros(n_components, dtype=np.bool_)
     has_label[component[codes >= 0]] = True

@@ -1,4 +1,4 @@
-"""The graphs that applications take: a `Graph`, or what people have in its place."""
+"""Convert graph-like arguments of applications to a `Graph`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ FORMS = "a Graph, a sparse adjacency, an (m, 2) array of edges or a pair (edges,
 
 
 def to_graph(graph: Any, n_vertices: int | None = None) -> Graph:
-    """Return what a user calls a graph as a `Graph`.
+    """Return a graph-like argument as a `Graph`.
 
     Parameters
     ----------
     graph : Graph, sparse matrix, array_like, tuple, networkx.Graph or igraph.Graph
-        A scipy sparse array or matrix holds the weights, symmetrically (see `Graph.from_sparse`
-        and its ``symmetrize`` for others). An array holds the edges,
-        one per row, and weighs them 1; a tuple is (edges, weights). A dense matrix of weights is
-        not taken, since small ones could be either: ``Graph.from_sparse`` makes graphs of them.
+        A scipy sparse array or matrix is a symmetric matrix of weights; for others use
+        `Graph.from_sparse` with ``symmetrize``. An array contains one edge of weight 1 per row. A
+        tuple is (edges, weights). A dense matrix of weights is not accepted, since a small one is
+        ambiguous; use ``Graph.from_sparse`` for it.
     n_vertices : int, optional
-        How many vertices it must have; needed for edges without a graph, which do not say.
+        The required number of vertices. It is needed if the graph is given as edges.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def to_graph(graph: Any, n_vertices: int | None = None) -> Graph:
 
 
 def scaled(graph: Graph, factor: float) -> Graph:
-    """Return the graph with all weights times a positive factor; edges keep their places."""
+    """Return the graph with all weights multiplied by a positive factor."""
     if factor == 1.0:
         return graph
     weights = graph.weights * factor
