@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Atomic replacement of files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import BinaryIO
 
 @contextmanager
 def replaced(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[BinaryIO]:
-    """Open a file beside `path` for writing, which takes its place when the block ends well.
+    """Open a temporary file next to `path`, which replaces it if the block succeeds.
 
-    A block that raises leaves whatever was there before. Only what is `durable` is sure to outlive
-    a loss of power.
+    If the block raises, the old file remains. With `durable`, the new file survives a loss of
+    power.
     """
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")

@@ -1,4 +1,4 @@
-"""Small real data sets that come with the package."""
+"""Small real data sets included in the package."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Counties(NamedTuple):
     Attributes
     ----------
     graph : Graph
-        Joins counties that share a boundary; all weights are 1.
+        Edges join counties that share a boundary; all weights are 1.
     unemployment : ndarray, shape (n,)
-        Unemployment of 2009 in per cent.
+        Unemployment rate of 2009 in per cent.
     coordinates : ndarray, shape (n, 2)
-        Longitude and latitude of a point inside, in degrees.
+        Longitude and latitude of a point inside the county, in degrees.
     names, states, fips : ndarray of str, shape (n,)
-        Name, two letters of the state, and the five digits of the Census Bureau.
+        Name, two-letter state code and five-digit FIPS code.
     """
 
     graph: Graph
@@ -39,8 +39,8 @@ class Counties(NamedTuple):
 def us_counties() -> Counties:
     """Return the counties of the contiguous United States with their unemployment in 2009.
 
-    There are 3109 counties and 8864 pairs of neighbours, counties whose boundaries share points.
-    One is isolated: Caldwell County in Missouri, whose boundary in the source meets no other.
+    There are 3109 counties and 8864 pairs of counties whose boundaries share points. One county has
+    no neighbours: Caldwell County in Missouri, whose boundary in the source does not meet others.
 
     Returns
     -------
@@ -49,8 +49,8 @@ def us_counties() -> Counties:
 
     Notes
     -----
-    The data are in the public domain. Boundaries are those of the U.S. Census Bureau (TIGER),
-    unemployment is that of the U.S. Bureau of Labor Statistics.
+    The data are in the public domain. Boundaries are from the U.S. Census Bureau (TIGER),
+    unemployment rates from the U.S. Bureau of Labor Statistics.
 
     Examples
     --------
@@ -74,6 +74,6 @@ def us_counties() -> Counties:
 
 
 def _read(name: str) -> np.ndarray[Any, np.dtype[np.str_]]:
-    """Return a file of comma-separated values as text, without its header."""
+    """Return the rows of a CSV file as text, without the header."""
     with resources.files(__name__).joinpath(name).open(encoding="utf-8") as lines:
         return np.loadtxt(lines, dtype=np.str_, delimiter=",", quotechar='"', skiprows=1)

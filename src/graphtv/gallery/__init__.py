@@ -1,6 +1,6 @@
-"""A seeded gallery of graphs and problems, for tests, benchmarks and first steps.
+"""Generators of graphs and problems for tests, benchmarks and examples.
 
-Whatever is random here is a function of the arguments, `seed` among them, alone.
+Random results depend only on the arguments, including `seed`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 
 FlowInstance = FlowNetwork
-"""The name that the networks of the generators had first."""
+"""Former name of the networks of the generators."""
 
 
 def path_graph(n_vertices: int, weights: Any = 1.0) -> Graph:
@@ -69,7 +69,7 @@ def caterpillar_graph(spine: int, legs: int, weights: Any = 1.0) -> Graph:
 
 
 def broom_graph(handle: int, bristles: int, weights: Any = 1.0) -> Graph:
-    """Return a path of `handle` vertices whose last vertex bears `bristles` leaves."""
+    """Return a path of `handle` vertices whose last vertex has `bristles` leaves."""
     h = as_count(handle, "handle", minimum=1)
     k = as_count(bristles, "bristles", maximum=INDEX_LIMIT - h)
     _affordable(h + k)
@@ -79,7 +79,7 @@ def broom_graph(handle: int, bristles: int, weights: Any = 1.0) -> Graph:
 
 
 def random_tree(n_vertices: int, seed: int = 0, weights: Any = 1.0) -> Graph:
-    """Return a random recursive tree: vertex v > 0 hangs from a uniform one of 0, …, v - 1.
+    """Return a random recursive tree: the parent of vertex v > 0 is uniform in 0, …, v - 1.
 
     Its depth is about e·log n, and half its vertices are leaves.
     """
@@ -90,14 +90,14 @@ def random_tree(n_vertices: int, seed: int = 0, weights: Any = 1.0) -> Graph:
 
 
 def erdos_renyi_graph(n_vertices: int, n_edges: int, seed: int = 0, weights: Any = 1.0) -> Graph:
-    """Return a graph drawn uniformly from all that have exactly `n_edges` edges, G(n, m)."""
+    """Return a graph drawn uniformly from all graphs with `n_edges` edges, G(n, m)."""
     n = as_count(n_vertices, "n_vertices")
     n_pairs = n * (n - 1) // 2
     m = _affordable(as_count(n_edges, "n_edges", maximum=min(n_pairs, INDEX_LIMIT)))
     chosen = (
         _generator(seed).choice(n_pairs, m, replace=False, shuffle=False) if m else np.arange(0)
     )
-    # Number qn + i stands for {i, i + q + 1 mod n}: a bijection of 0 … n(n-1)/2 - 1 with the pairs.
+    # qn + i ↦ {i, i + q + 1 mod n} is a bijection from 0, …, n(n-1)/2 - 1 to the pairs.
     shift, tail = np.divmod(chosen, max(n, 1))
     return Graph(n, np.stack([tail, (tail + shift + 1) % max(n, 1)], axis=1), weights)
 
@@ -105,24 +105,25 @@ def erdos_renyi_graph(n_vertices: int, n_edges: int, seed: int = 0, weights: Any
 def delaunay_graph(n_vertices: int, n_edges: int, seed: int = 0) -> tuple[Graph, Floats]:
     """Return a connected planar graph, and the positions of its vertices.
 
-    The points are spread over the unit square. Of their Delaunay triangulation the shortest
-    spanning tree is kept, and of the other edges the shortest, to `n_edges` in all. Weights are 1.
+    The points are spread over the unit square. The graph consists of the shortest spanning tree of
+    their Delaunay triangulation and of its shortest other edges, `n_edges` in total. All weights
+    are 1.
 
     Parameters
     ----------
     n_vertices : int
         Number of vertices, at least 4.
     n_edges : int
-        Number of edges, at least n_vertices - 1 and at most those of the triangulation, which has
-        nearly three times as many edges as vertices.
+        Number of edges, at least n_vertices - 1 and at most the number of edges of the
+        triangulation, which is nearly 3 n_vertices.
     seed : int
         Seed of the random numbers.
     """
     n = as_count(n_vertices, "n_vertices", minimum=4)
     m = as_count(n_edges, "n_edges", minimum=n - 1)
     rng = _generator(seed)
-    # A Kronecker sequence in the powers of the plastic number covers the square evenly, too evenly
-    # for a random graph: shake it by a third of the mean distance.
+    # A Kronecker sequence in the powers of the plastic number covers the square very evenly. For a
+    # random graph, the points are perturbed by a third of the mean distance.
     plastic = 1.324717957244746
     lattice = rng.random(2) + np.outer(np.arange(n), [1 / plastic, 1 / plastic**2])
     points = lattice % 1.0 + rng.normal(0.0, 0.3 / np.sqrt(n), (n, 2))
@@ -224,7 +225,7 @@ def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 
 def three_moons(
     n_per_moon: int = 500, noise: float = 0.14, dimension: int = 100, seed: int = 0
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return points around three interlocking half circles, and which of them each belongs to.
+    """Return points around three interlocking half circles and their labels.
 
     The half circles are drawn in the first two coordinates: upper ones of radius 1 about (0, 0) and
     (3, 0), a lower one of radius 1.5 about (1.5, 0.4). Gaussian noise is added to all coordinates.
@@ -269,24 +270,24 @@ def three_moons(
 def piecewise_constant_image(
     shape: int | Sequence[int], seed: int = 0, noise: float = 0.1, n_regions: int = 8
 ) -> tuple[Floats, Floats]:
-    """Return a noisy image, and the piecewise constant one beneath it.
+    """Return a noisy image and the piecewise constant image without noise.
 
     Parameters
     ----------
     shape : int or sequence of int
-        Lengths of the axes: an integer makes a signal, three make a volume.
+        Lengths of the axes. An integer gives a signal, three integers give a volume.
     seed : int
         Seed of the random numbers.
     noise : float
         Standard deviation of the Gaussian noise.
     n_regions : int
-        Number of ellipsoids, with values uniform in [0, 1], that are painted one over the other on
-        a background of 0.
+        Number of ellipsoids with values uniform in [0, 1]. They may overlap, and the background
+        is 0.
 
     Returns
     -------
     noisy, truth : ndarray
-        Both of the given shape.
+        The images, with the given shape.
     """
     lengths = as_shape(shape)
     sigma = moderate(as_real(noise, "noise", minimum=0), "noise")
@@ -303,7 +304,7 @@ def piecewise_constant_image(
 
 
 def _affordable(n_edges: int) -> int:
-    """Return a number of edges if there is memory for them, as they come and in a graph."""
+    """Return the number of edges if there is enough memory for them."""
     check_memory(2 * EDGE_BYTES * n_edges, f"a graph of {n_edges} edges")
     return n_edges
 

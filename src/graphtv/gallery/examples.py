@@ -1,4 +1,4 @@
-"""Small examples that need no files: a landscape with scribbles, pipes, and roads."""
+"""Small generated examples: a landscape with scribbles, a network of pipes, and roads."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ STROKES = (
     (((0.72, 0.06), (0.92, 0.16)), ((0.68, 0.93), (0.93, 0.88)), ((0.95, 0.40), (0.94, 0.60))),
     (((0.75, 0.36), (0.79, 0.66)),),
 )
-"""Of every class the strokes, from one place to another, in shares of height and width."""
+"""Strokes of each class: start and end, relative to height and width."""
 
 
 class Scene(NamedTuple):
-    """A landscape, where everything is, and a few strokes of a brush in each class."""
+    """A landscape, its true labels, and a few brush strokes of each class."""
 
     image: Floats
     truth: NDArray[np.int64]
@@ -35,7 +35,7 @@ class Scene(NamedTuple):
 
 
 class Pipes(NamedTuple):
-    """A graph of pipes with their capacities, where they meet, and where water comes and goes."""
+    """A graph of pipes with capacities, positions, sources and sinks."""
 
     graph: Graph
     positions: Floats
@@ -44,7 +44,7 @@ class Pipes(NamedTuple):
 
 
 def landscape(height: int = 120, width: int = 180, seed: int = 5) -> Scene:
-    """Return mountains behind a lake, in colours that overlap."""
+    """Return mountains behind a lake, with overlapping colour distributions."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width]
     y, x = (y + 0.5) / height, (x + 0.5) / width
@@ -80,9 +80,9 @@ def _scribbles(height: int, width: int) -> NDArray[np.int64]:
 
 
 def pipes(seed: int = 3) -> Pipes:
-    """Return pipes in a square, each for a whole number of litres; water flows from left to right.
+    """Return pipes in a square with integer capacities; water flows from left to right.
 
-    It enters and leaves near two sides, as much as the pipes can carry.
+    It enters and leaves near two opposite sides.
     """
     graph, positions = gallery.delaunay_graph(60, 130, seed=seed)
     capacities = np.random.default_rng(seed).integers(1, 10, graph.n_edges)
@@ -94,7 +94,7 @@ def pipes(seed: int = 3) -> Pipes:
 
 
 def roads(n_vertices: int = 10_000, seed: int = 1) -> Problem:
-    """Return noisy measurements on a graph as sparse as a road map, with roads of all lengths."""
+    """Return noisy measurements on a sparse graph like a road map, with edges of all lengths."""
     n_edges = 13 * n_vertices // 10
     graph, positions = gallery.delaunay_graph(n_vertices, n_edges, seed=seed)
     rng = np.random.default_rng(seed)

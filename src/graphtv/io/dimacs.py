@@ -7,11 +7,11 @@
     a 1 2 7            an arc and its capacity
 
 D. S. Johnson and C. C. McGeoch (eds.), Network Flows and Matching: First DIMACS Implementation
-Challenge, American Mathematical Society, 1993. Departures: capacities may be real numbers, blank
-lines are skipped, and the lines after the problem line may come in any order.
+Challenge, American Mathematical Society, 1993. Extensions: capacities may be real numbers, blank
+lines are skipped, and the lines after the problem line may be in any order.
 
-Arcs are read in blocks by numpy. A block with anything unusual is read again line by line, which
-either understands it or tells what is wrong, and where.
+Arcs are read in blocks by NumPy. A block with anything unusual is read again line by line, which
+either succeeds or reports the line and the error.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from graphtv.applications.cuts.flow_network import FlowNetwork, has_finite_sum
 __all__ = ["DimacsError", "read_dimacs", "write_dimacs"]
 
 BLOCK = 1 << 22
-"""Bytes that are read at a time."""
+"""Number of bytes read at a time."""
 
 LONGEST_NUMBER = 18
-"""Digits that fit into int64 in any case."""
+"""Number of digits that always fit into int64."""
 
 EXACT_IN_FLOATS = 15
-"""Digits that fit into a float in any case."""
+"""Number of digits that a float always represents exactly."""
 
 MOST_UNPACKED = 1 << 28
-"""Bytes that a gzip file of any size may unpack to; beyond, MOST_PACKING times its own."""
+"""Any gzip file may decompress to this many bytes; larger ones up to MOST_PACKING times."""
 
 MOST_PACKING = 100
-"""Networks shrink tenfold at most; a file that grows more is made to fill the memory."""
+"""Largest compression ratio. Networks reach about 10; more indicates a decompression bomb."""
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _BLANK, _DIGIT, _LETTER, _SIGN, _OTHER = range(5)
@@ -64,16 +64,16 @@ Block = tuple[NDArray[np.int64], NDArray[Any]]  # ends, counted from 1, and capa
 
 
 class DimacsError(ValueError):
-    """A file that is not what it should be.
+    """A file that violates the DIMACS format.
 
     Attributes
     ----------
     filename : str
         The file.
     line : int
-        The line at fault, counted from 1.
+        The line of the error, counted from 1.
     reason : str
-        What is wrong with it.
+        Description of the error.
     """
 
     def __init__(self, filename: str, line: int, reason: str) -> None:
@@ -85,22 +85,23 @@ class DimacsError(ValueError):
 
 
 def read_dimacs(path: str | os.PathLike[str] | IO[Any]) -> FlowNetwork:
-    r"""Read a network from a DIMACS file for maximum flows.
+    r"""Read a network from a DIMACS max-flow file.
 
     Parameters
     ----------
     path : str, path or file object
-        The file, compressed by gzip or not; ``-`` is standard input.
+        The file, optionally compressed with gzip; ``-`` means standard input.
 
     Returns
     -------
     FlowNetwork
-        Its vertices are counted from 0. Capacities are integers if all of the file's are.
+        The network, with vertices counted from 0. Capacities are integers if all capacities in the
+        file are integers.
 
     Raises
     ------
     DimacsError
-        A ValueError that tells the file, the line and the reason.
+        A ValueError with the file, the line and the reason.
 
     Examples
     --------
@@ -115,17 +116,17 @@ def read_dimacs(path: str | os.PathLike[str] | IO[Any]) -> FlowNetwork:
 def write_dimacs(
     network: FlowNetwork, path: str | os.PathLike[str] | IO[Any], *, comment: str = ""
 ) -> None:
-    """Write a network as a DIMACS file for maximum flows.
+    """Write a network to a DIMACS max-flow file.
 
-    What is written reads back as the same network, to the last bit. A file on disk is replaced as
-    a whole: whoever reads it meanwhile, or after a failure, finds what was there before.
+    Reading the file returns exactly the same network. A file on disk is replaced atomically: until
+    the new file is complete, or after a failure, the old one remains.
 
     Parameters
     ----------
     network : FlowNetwork
-        What to write.
+        The network.
     path : str, path or file object
-        Where to; compressed by gzip if the name ends in ``.gz``; ``-`` is standard output.
+        The file, compressed with gzip if the name ends in ``.gz``; ``-`` means standard output.
     comment : str
         Text for the first lines of the file.
     """
@@ -143,7 +144,7 @@ def write_dimacs(
         return
     with replaced(path) as raw:  # type: ignore[arg-type]
         if os.fspath(file).endswith(".gz"):
-            # No time, no name: the same network makes the same bytes.
+            # Without time and name in the header, the same network gives the same bytes.
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
                 packed.writelines(text.encode() for text in _lines(network, comment))
         else:
@@ -164,7 +165,7 @@ def _lines(network: FlowNetwork, comment: str) -> Iterator[str]:
 
 
 def _contents(path: Any) -> tuple[bytes, str]:
-    """Return the bytes of a file, unpacked, and its name."""
+    """Return the decompressed bytes of a file and its name."""
     file = sys.stdin.buffer if isinstance(path, str) and path == "-" else path
     if hasattr(file, "read"):
         name = "standard input" if file is not path else str(getattr(file, "name", "<stream>"))
@@ -196,7 +197,7 @@ def _unpacked(data: bytes, name: str) -> bytes:
 
 
 class _Reader:
-    """What is known of a file so far."""
+    """The state of the parser."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -222,7 +223,7 @@ class _Reader:
         return self.finish(max(line - data.endswith(b"\n"), 1))
 
     def finish(self, line: int) -> FlowNetwork:
-        """Return the network, if it is complete."""
+        """Return the network; raise if the file is incomplete."""
         if not self.has_problem:
             self.fail(line, "the file ends without a problem line 'p max VERTICES ARCS'")
         for letter, role in ((b"s", "source"), (b"t", "sink")):
@@ -242,7 +243,7 @@ class _Reader:
         return FlowNetwork(self.n_vertices, ends - 1, capacities, source - 1, sink - 1)
 
     def take_fast(self, block: bytes) -> bool:
-        """Take a block of plain arcs, or leave it alone."""
+        """Parse a block of plain arcs; return False if the block contains anything else."""
         arcs = _plain_arcs(block)
         if arcs is None or self.found + len(arcs[1]) > self.n_arcs:
             return False
@@ -256,7 +257,7 @@ class _Reader:
         return True
 
     def take_slowly(self, block: bytes, first_line: int) -> None:
-        """Take lines of any kind."""
+        """Parse lines of any kind."""
         ends: list[tuple[int, int]] = []
         capacities: list[int | float] = []
         for line, text in enumerate(block.split(b"\n"), first_line):
@@ -351,7 +352,7 @@ class _Reader:
 
 
 def _end_of_block(data: bytes, begin: int) -> int:
-    """Return where a block of whole lines from `begin` on ends."""
+    """Return the end of a block of complete lines that starts at `begin`."""
     if begin + BLOCK >= len(data):
         return len(data)
     end = data.rfind(b"\n", begin, begin + BLOCK)
@@ -415,5 +416,5 @@ def _plain_arcs(block: bytes) -> Block | None:
 
 
 def _shown(field: bytes) -> str:
-    """Return what was found, fit to be printed."""
+    """Return a field in printable form."""
     return brief(field.decode("utf-8", "backslashreplace"))

@@ -1,4 +1,4 @@
-"""Colours for classes that have none of their own."""
+"""Default colours of classes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PALETTE: tuple[Colour, ...] = (
     (86, 180, 233),
     (240, 228, 66),
 )
-"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
+"""The colours of Okabe and Ito, which are safe for colour-blind readers."""
 
 
 def default_colour(number: int) -> Colour:
-    """Return a colour for a class, counted from 0."""
+    """Return the default colour of a class, counted from 0."""
     red, green, blue = PALETTE[number % len(PALETTE)]
     fade = 1.0 / (1 + number // len(PALETTE))
     return round(red * fade), round(green * fade), round(blue * fade)

@@ -1,7 +1,7 @@
-"""Pictures: convergence, images before and after, labels, λ-paths, signals and forests on graphs.
+"""Plots of convergence, images, labels, regularisation paths, signals on graphs and forests.
 
-Every function draws into matplotlib axes, the current ones unless others are given, and returns
-them. The module needs matplotlib (the extra `plot`) only when something is drawn.
+Every function draws into matplotlib axes, by default the current ones, and returns them. Matplotlib
+(the extra `plot`) is imported only when something is drawn.
 """
 
 from graphtv.plot.convergence import draw_convergence

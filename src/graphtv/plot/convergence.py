@@ -1,4 +1,4 @@
-"""How fast runs prove what they have: the certified relative gap of each, as it falls."""
+"""Plot the certified relative gap of runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAST_GAP = 1e-16
-"""Gaps below rounding, 0 among them, are drawn as this."""
+"""Smaller gaps, including 0, are drawn at this value."""
 
 AXES = {"iteration": "iteration", "time": "seconds", "sweeps": "forest sweeps"}
 
@@ -23,7 +23,7 @@ AXES = {"iteration": "iteration", "time": "seconds", "sweeps": "forest sweeps"}
 def draw_convergence(
     results: Any, ax: Axes | None = None, *, against: str = "iteration", labels: Any = None
 ) -> Axes:
-    """Draw the certified relative gap of one or several runs.
+    """Plot the certified relative gap of one or several runs.
 
     Parameters
     ----------
@@ -32,15 +32,15 @@ def draw_convergence(
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
     against : {'iteration', 'time', 'sweeps'}
-        What the gap is drawn against. Time is that after the set-up.
+        The horizontal axis. Time does not include the setup.
     labels : sequence of str, optional
         Names of the runs; by default method and preconditioner.
 
     Returns
     -------
     matplotlib Axes
-        Logarithmic in the gap. A dot ends every run, at 1e-16 if its gap is 0; a dashed line shows
-        the tolerance if all runs had the same.
+        The axes, with a logarithmic scale for the gap. A dot marks the end of each run, at 1e-16 if
+        its gap is 0. A dashed line marks the tolerance if it is the same for all runs.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def draw_convergence(
     runs, names = _as_runs(results, labels)
     check_axes(ax)
     axes = axes_or_current(ax)
-    # Thick lines first: equal runs stay visible beneath each other.
+    # Thick lines first, so that equal runs remain visible.
     widths = np.linspace(3.2, 1.4, len(runs)) if len(runs) > 1 else [1.8]
     for run, name, colour, width in zip(runs, names, palette(len(runs)), widths, strict=True):
         xs, gaps = run.history[column], run.history["relative_gap"]
@@ -66,7 +66,7 @@ def draw_convergence(
     axes.set_yscale("log")
     axes.minorticks_off()
     axes.set_xlabel(AXES[column])
-    axes.set_ylabel("relative gap, certified")
+    axes.set_ylabel("certified relative gap")
     if len(runs) > 1 or labels is not None:
         axes.legend(frameon=False)
     tidy(axes)

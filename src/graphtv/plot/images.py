@@ -1,4 +1,4 @@
-"""Images: before and after, and labels over them."""
+"""Plot images before and after denoising, and labels over an image."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROBUST = (0.5, 99.5)
-"""Percentiles of the first image that become black and white: noise has outliers."""
+"""Percentiles of the first image that are drawn black and white, since noise has outliers."""
 
 
 def draw_before_after(
@@ -30,25 +30,24 @@ def draw_before_after(
     titles: Sequence[str] = ("Before", "After", "Truth", "Difference"),
     cmap: str = "gray",
 ) -> NDArray[Any]:
-    """Draw an image before and after, with the same scale.
+    """Draw an image before and after denoising, with the same colour scale.
 
     Parameters
     ----------
     before, after : array_like
-        Two images of the same shape. Of a volume the slice in the middle is drawn, of a signal a
-        line.
+        Two images of the same shape. For a volume the middle slice is drawn, for a signal a line.
     axes : sequence of matplotlib Axes, optional
-        Where to draw, one for each image; by default a new figure.
+        Axes to draw into, one per image; by default a new figure.
     truth : array_like, optional
         A third image.
     difference : bool, optional
-        Whether to draw before - after, too: what was taken for noise.
+        Whether to draw before - after, the removed noise, as well.
     channel_axis : int, optional
-        The axis of the colours.
+        The axis of the colour channels.
     titles : sequence of str, optional
-        Of before, after, truth and difference.
+        Titles of before, after, truth and difference.
     cmap : str, optional
-        matplotlib's colours for images without colours.
+        Matplotlib colour map for grey images.
 
     Returns
     -------
@@ -97,24 +96,24 @@ def draw_labels(
     colours: Sequence[Any] | None = None,
     opacity: float = 0.45,
 ) -> Axes:
-    """Draw labels over an image: a tint per class, and lines along the borders.
+    """Draw labels over an image, with a tint per class and lines along the borders.
 
     Parameters
     ----------
     image : array_like
         A grey image (rows, columns), or a colour image (rows, columns, 3).
     labels : array_like of int, shape (rows, columns)
-        The classes, of any numbers.
+        The classes, which may be any integers.
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
     scribbles : array_like of int, optional
-        0 where there are none; drawn over the image without transparency.
+        Scribbles to draw over the image without transparency; 0 means none.
     names : sequence of str, optional
-        Names of the classes in the order of their numbers, for a legend.
+        Names of the classes for a legend, in the order of their numbers.
     colours : sequence of matplotlib colours, optional
         Colours of the classes in the same order.
     opacity : float, optional
-        Of the tint, from 0 to 1.
+        Opacity of the tint, from 0 to 1.
 
     Returns
     -------
@@ -167,7 +166,7 @@ def draw_labels(
 
 
 def _draw_borders(ax: Any, classes: NDArray[Any]) -> None:
-    """Draw the sides between pixels of different classes."""
+    """Draw the borders between pixels of different classes."""
     from matplotlib.collections import LineCollection
 
     rows, columns = np.nonzero(classes[1:] != classes[:-1])
@@ -181,7 +180,7 @@ def _draw_borders(ax: Any, classes: NDArray[Any]) -> None:
 
 
 def _as_plane(image: Any, name: str, channel_axis: int | None) -> Floats:
-    """Return something to look at: (n,), (rows, columns) or (rows, columns, 3)."""
+    """Return a signal (n,) or an image (rows, columns) or (rows, columns, 3) to draw."""
     pixels = as_array(image, name)
     if pixels.dtype.kind not in "buif" or pixels.size == 0 or pixels.ndim == 0:
         raise ValueError(f"{name} must be an image of real numbers, got {pixels.dtype}")
@@ -211,7 +210,7 @@ def _show(ax: Any, plane: Floats, low: float, high: float, cmap: str) -> None:
 
 
 def _as_colours(pixels: NDArray[Any]) -> Floats:
-    """Return an image as red, green and blue between 0 and 1."""
+    """Return an image as RGB between 0 and 1."""
     floats = as_intensities(pixels[..., :3] if pixels.ndim == 3 else pixels)
     if floats.min(initial=0.0) < 0.0 or floats.max(initial=1.0) > 1.0:
         span = float(np.ptp(floats)) or 1.0

@@ -1,9 +1,8 @@
-"""Where the vertices of a graph go in the plane.
+"""Positions of the vertices of a graph in the plane.
 
-Grids are drawn at their coordinates, other graphs where the caller says or by a layout of our own:
-distances in hops are reproduced in the plane as well as they can be, first by pivot scaling
-(Brandes and Pich, 2006), then for small graphs by stress majorisation (Gansner, Koren and North,
-2004).
+Grids are drawn at their coordinates. For other graphs the caller gives positions, or a layout is
+computed whose distances approximate the distances in hops. It uses pivot scaling (Brandes and Pich,
+2006), followed by stress majorisation for small graphs (Gansner, Koren and North, 2004).
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from graphtv.graph.graph import Graph
 from graphtv.graph.grid import recognize_grid
 
 MAJORISATION_LIMIT = 1000
-"""Up to this many vertices all pairs of distances take part in the layout."""
+"""Up to this many vertices the layout uses the distances of all pairs."""
 
 
 def positions_of(graph: Graph, positions: Any) -> Floats:
-    """Return a place per vertex, (n, 2): the given ones, or our own."""
+    """Return the given positions of the vertices, shape (n, 2), or a computed layout."""
     if positions is not None:
         places = as_floats(positions, "positions")
         if places.shape != (graph.n_vertices, 2):
@@ -44,7 +43,7 @@ def _grid_positions(coordinates: Floats) -> Floats:
     d = coordinates.shape[1]
     if d == 1:
         return np.column_stack([coordinates[:, 0], np.zeros(len(coordinates))])
-    # The first axes of a volume are its slices: those go into depth.
+    # The first axis of a volume is drawn as depth.
     angles = 0.62 + 0.9 * np.arange(max(d - 3, 0))
     deeper = 0.3 * np.column_stack([np.cos(angles), np.sin(angles)])
     axes = np.concatenate([deeper, directions[2:], directions[:2]])[-d:]
@@ -53,7 +52,7 @@ def _grid_positions(coordinates: Floats) -> Floats:
 
 
 def _layout(graph: Graph) -> Floats:
-    """Lay out each component, the largest on top and the others in rows beneath it."""
+    """Lay out each component, the largest at the top and the others in rows below."""
     n, ends = graph.n_vertices, graph.edges
     links = scipy.sparse.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     _, components = csgraph.connected_components(links, directed=False)
@@ -74,7 +73,7 @@ def _layout(graph: Graph) -> Floats:
 
 
 def _layout_component(links: scipy.sparse.csr_array) -> Floats:
-    """Return positions whose distances resemble the distances in hops."""
+    """Return positions whose distances approximate the distances in hops."""
     n = links.shape[0]
     if n < 3:
         return np.column_stack([np.arange(n, dtype=np.float64), np.zeros(n)])
@@ -87,7 +86,7 @@ def _layout_component(links: scipy.sparse.csr_array) -> Floats:
     if n <= MAJORISATION_LIMIT:
         places = _majorise(places, hops)
     places -= places.mean(axis=0)
-    # The long axis lies flat, and signs are fixed, so that the picture is always the same.
+    # The long axis is horizontal and signs are fixed, so that the layout is reproducible.
     _, _, axes = np.linalg.svd(places, full_matrices=False)
     turned: Floats = places @ axes.T
     turned *= np.where(turned[np.abs(turned).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
@@ -95,12 +94,12 @@ def _layout_component(links: scipy.sparse.csr_array) -> Floats:
 
 
 def _majorise(places: Floats, hops: Floats, n_iterations: int = 200) -> Floats:
-    """Lower the stress Σ (‖x_i - x_j‖ - d_ij)² / d_ij², by iterated linear least squares."""
+    """Reduce the stress Σ (‖x_i - x_j‖ - d_ij)² / d_ij² by iterated linear least squares."""
     n = len(places)
     np.fill_diagonal(hops, 1.0)
     weights = hops**-2
     np.fill_diagonal(weights, 0.0)
-    # Coinciding vertices (twins have the same distances) would never part: give each a nudge.
+    # Coinciding vertices (with equal distances to all others) would stay together: perturb them.
     places = places + 0.05 * np.random.default_rng(0).standard_normal((n, 2))
     inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + 1 / n) - 1 / n
     for _ in range(n_iterations):

@@ -1,4 +1,4 @@
-"""Pictures of forest partitions: one colour per forest, κ beneath, as in Figure 1 of the paper."""
+"""Plot forest partitions with one colour per forest and κ, as in Figure 1 of the paper."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TITLES = {
 def draw_partition(
     partition: ForestPartition, ax: Axes | None = None, positions: Any = None
 ) -> Axes:
-    """Draw a graph with one colour per forest, and κ beneath.
+    """Draw a graph with one colour per forest, and κ below.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def draw_partitions(
     positions : array_like, shape (n_vertices, 2), optional
         Where the vertices are.
     figure : matplotlib Figure or SubFigure, optional
-        Where to draw; by default a new figure of a fitting size.
+        Figure to draw into; by default a new one of suitable size.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def _draw(ax: Axes, graph: Graph, places: Floats, part: ForestPartition | str) -
     from matplotlib.collections import LineCollection
 
     lines = list(places[graph.edges])
-    # Thin lines for many edges, so that a picture of thousands is still a picture.
+    # Thinner lines for many edges, so that large graphs remain readable.
     width = min(1.8, max(0.3, 22 / math.sqrt(graph.n_edges + 1)))
     if isinstance(part, str):
         name, colours = part, [GREY] * graph.n_edges
@@ -128,7 +128,7 @@ def _draw(ax: Axes, graph: Graph, places: Floats, part: ForestPartition | str) -
 
 
 def _kappa(graph: Graph, part: ForestPartition | str) -> str:
-    """Return κ as one would write it: √3 where a theorem says so, 5.13 elsewhere."""
+    """Return κ as text: exactly, such as √3, if a theorem gives it, otherwise as a decimal."""
     value = condition_number(graph, part)
     scaled = {"none": "K", "diagonal": "T^{-1/2}KS^{-1/2}"}
     name = scaled[part] if isinstance(part, str) else "T^{-1/2}K"

@@ -1,4 +1,4 @@
-"""Paths of the fused lasso: the solutions as λ grows, and the criteria that choose one."""
+"""Plot regularisation paths of the fused lasso and the criteria that choose λ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_LINES = 200
-"""Vertices that are drawn unless they are chosen: an even selection."""
+"""Number of vertices to draw by default, evenly selected."""
 
 
 def draw_path(
@@ -26,7 +26,7 @@ def draw_path(
     channel: int = 0,
     cmap: str = "viridis",
 ) -> Axes:
-    """Draw the solutions of a fused lasso over λ: neighbours merge from left to right.
+    """Plot the solutions of a fused lasso over λ.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ def draw_path(
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
     vertices : array_like of int, optional
-        The vertices to draw; by default all, or an even selection of 200.
+        The vertices to draw; by default all, or 200 evenly selected ones.
     criterion : str or None
-        The criterion whose choice a line marks, see `FusedLassoPath.best_index`.
+        The criterion whose choice is marked by a line; see `FusedLassoPath.best_index`.
     channel : int, optional
-        The column of a signal with several.
+        The column to draw, if the signal has several.
     cmap : str, optional
-        matplotlib's colours, for the values at the least λ.
+        Matplotlib colour map for the values at the smallest λ.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def draw_path(
 
 
 def draw_criterion(path: FusedLassoPath, ax: Axes | None = None, *, criterion: str = "bic") -> Axes:
-    """Draw a criterion over λ, and mark the λ that it chooses.
+    """Plot a criterion over λ and mark the λ that it chooses.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def draw_criterion(path: FusedLassoPath, ax: Axes | None = None, *, criterion: s
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
     criterion : {'bic', 'aic', 'gcv', 'cv', 'cv_1se'}
-        The last two, of cross-validation, are drawn with a band of one standard error.
+        The criterion. Cross-validation is drawn with a band of one standard error.
 
     Returns
     -------
@@ -127,6 +127,6 @@ def _check_path(path: Any) -> None:
 
 
 def _mark(axes: Any, at: float, text: str) -> None:
-    """Draw a line at a λ, and say what it is."""
+    """Draw a labelled line at a λ."""
     axes.axvline(at, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     axes.set_title(text, loc="right", fontsize="medium", color=INK)

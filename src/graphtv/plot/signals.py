@@ -1,4 +1,4 @@
-"""Signals on graphs: maps, meshes, and graphs that have no place of their own."""
+"""Plot signals on graphs: maps, meshes and graphs without positions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 EDGES = ("auto", "all", "jumps", "none")
 
 DOT = 1.0
-"""The diameter of a dot over the distance of its neighbours, within the sizes below."""
+"""Diameter of a dot relative to the distance of its neighbours, within the limits below."""
 
 DOT_SIZES = (0.6, 60.0)
 
 MOST_EDGES = 5000
-"""Up to this many edges are drawn unless asked for."""
+"""Up to this many edges are drawn by default."""
 
 
 def draw_signal(
@@ -42,36 +42,37 @@ def draw_signal(
     label: str | None = None,
     colorbar: bool = True,
 ) -> Axes:
-    """Draw the numbers at the vertices of a graph, as colours.
+    """Draw the values at the vertices of a graph as colours.
 
     Parameters
     ----------
     graph : Graph
         The graph.
     signal : array_like, shape (n,)
-        The numbers; NaN is drawn in grey.
+        The values; NaN is drawn in grey.
     positions : array_like, shape (n, 2) or (n, 3), optional
-        Where the vertices are: in the plane, as longitude and latitude, or in space. By default at
-        the coordinates of a grid, or laid out by the distances in the graph.
+        Positions of the vertices in 2-D (possibly longitude and latitude) or 3-D. By default they
+        are the coordinates of a grid, or a layout computed from the distances in the graph.
     ax : matplotlib Axes, optional
         Where to draw; by default the current axes.
     triangles : array_like of int, shape (t, 3), optional
-        The faces of a mesh, which are then coloured instead of dots.
+        The faces of a mesh, which are coloured instead of dots.
     geographic : bool, optional
-        Positions are longitude and latitude: degrees are shown as long as they are in the middle.
+        Whether positions are longitude and latitude. The aspect ratio is then that of the middle
+        latitude.
     view : (elevation, azimuth), optional
-        In degrees, from where positions in space are seen.
+        Direction of view for 3-D positions, in degrees.
     edges : {'auto', 'all', 'jumps', 'none'}
-        Which edges to draw. Those along which the signal jumps are dark, where the signal has
-        pieces of equal values; the others are faint. ``auto``: all of a small graph.
+        Which edges to draw. If the signal is piecewise constant, edges along which it jumps are
+        dark and the others are faint. ``auto`` draws all edges of a small graph.
     cmap : str, optional
-        matplotlib's colours.
+        Matplotlib colour map.
     limits : (low, high), optional
-        The values at the ends of the colours; by default the least and the largest.
+        Values at the ends of the colour map; by default the minimum and the maximum.
     label : str, optional
-        What the numbers are, at the colour bar.
+        Label of the colour bar.
     colorbar : bool, optional
-        Whether to draw one.
+        Whether to draw a colour bar.
 
     Returns
     -------
@@ -132,7 +133,7 @@ def _as_triangles(triangles: Any, n: int) -> NDArray[Any]:
 def _places(
     graph: Graph, positions: Any, view: tuple[float, float]
 ) -> tuple[Floats, Floats | None]:
-    """Return places in the plane, and how near to the eye they are if they come from space."""
+    """Return positions in the plane and, for 3-D positions, their depth."""
     if positions is None or np.shape(positions)[-1:] != (3,):
         return positions_of(graph, positions), None
     points = as_floats(positions, "positions")
@@ -170,7 +171,7 @@ def _draw_faces(
     values: Floats,
     scale: dict[str, Any],
 ) -> Any:
-    """Draw triangles, the farthest first; those of a mesh in space are shaded as by a lamp."""
+    """Draw triangles, the farthest first; a 3-D mesh is shaded."""
     from matplotlib.collections import PolyCollection
 
     order, light = np.arange(len(faces)), None
@@ -200,7 +201,7 @@ def _draw_edges(axes: Any, graph: Graph, places: Floats, values: Floats, style: 
     is_small = graph.n_edges <= MOST_EDGES
     tails, heads = graph.edges.T
     jumps = values[tails] != values[heads]
-    # Where nearly every edge is a jump, there are no pieces to tell apart.
+    # If nearly every edge is a jump, there are no pieces to distinguish.
     has_pieces = 2 * int(jumps.sum()) < graph.n_edges
     width = min(1.2, max(0.15, 18 / math.sqrt(graph.n_edges + 1)))
     if style == "all" or (style == "auto" and is_small):
@@ -239,7 +240,7 @@ def _draw_dots(
 
 
 def _dot_sizes(axes: Any, graph: Graph, places: Floats) -> Floats:
-    """Return areas in points²: a dot is as wide as its neighbours are far."""
+    """Return the areas of the dots in points², given by the distances of neighbours."""
     n = len(places)
     if not n:
         return np.empty(0)
@@ -256,7 +257,7 @@ def _dot_sizes(axes: Any, graph: Graph, places: Floats) -> Floats:
 
 
 def _aspect(places: Floats) -> float:
-    """Return how long a degree of latitude is, in degrees of longitude at the middle latitude."""
+    """Return the length of a degree of latitude relative to one of longitude."""
     if not len(places):
         return 1.0
     middle = 0.5 * float(places[:, 1].min() + places[:, 1].max())

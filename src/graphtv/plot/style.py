@@ -1,4 +1,4 @@
-"""Colours, and what all pictures ask of matplotlib."""
+"""Colours and common matplotlib helpers."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
-"""Okabe and Ito's colours, which people with any colour vision can tell apart."""
+"""The colours of Okabe and Ito, which are safe for colour-blind readers."""
 
 GREY = "#8A8F98"
 INK = "#22262B"
 
 FAINT = "#E3E5E8"
-"""Of grid lines."""
+"""Style of grid lines."""
 
 
 def pyplot() -> Any:
-    """Return matplotlib's pyplot, or say what is missing."""
+    """Return matplotlib.pyplot; raise ImportError with instructions if it is missing."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -29,7 +29,7 @@ def pyplot() -> Any:
 
 
 def check_axes(ax: Any) -> None:
-    """Raise if this is something else than axes or None."""
+    """Raise if `ax` is neither axes nor None."""
     if ax is not None and not hasattr(ax, "add_collection"):
         raise ValueError(f"ax must be matplotlib axes, got {ax!r}")
 
@@ -50,7 +50,7 @@ def palette(n: int) -> list[Any]:
 
 
 def tidy(ax: Any) -> None:
-    """Leave two spines and a faint grid."""
+    """Keep two spines and add a faint grid."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(True, color=FAINT, linewidth=0.6)
     ax.set_axisbelow(True)
