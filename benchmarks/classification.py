@@ -1,11 +1,10 @@
-"""Transductive classification: accuracy against scikit-learn, graphs compared, a large affinity.
+"""Transductive classification: accuracy against scikit-learn, several graphs, a large affinity.
 
     python benchmarks/classification.py [--quick] [--rows 700000] [--only moons digits graphs large]
 
-Accuracies are of all samples, mean ± standard deviation over seeds. Every seed hides the labels
-anew (and draws new moons). The parameters of LabelSpreading and LabelPropagation are searched, and
-the best mean is shown next to that of their defaults with a kNN kernel; TVClassifier has its
-defaults.
+Accuracies are over all samples, mean ± standard deviation over seeds. Every seed hides other labels
+(and draws new moons). The parameters of LabelSpreading and LabelPropagation are searched. The table
+shows the best mean next to that of their defaults with a kNN kernel; TVClassifier has its defaults.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Maker = Callable[[], Any]
 
 
 def hidden(y: Any, fraction: float, seed: int) -> Any:
-    """Return y with all but a fraction hidden, and a label of each class left."""
+    """Return y with all but a fraction hidden; each class keeps at least one label."""
     rng = np.random.default_rng(seed)
     while True:
         shown = np.full(len(y), -1)
@@ -51,7 +50,7 @@ def digits(seed: int, quick: bool) -> tuple[Any, Any]:
 
 
 def peers(name: str, quick: bool) -> dict[str, list[tuple[str, Maker]]]:
-    """Return the settings tried of each of scikit-learn's estimators, the default first."""
+    """Return the settings to try for each scikit-learn estimator, the default first."""
     spread, propagate = [], []
     for k in (7,) if quick else (7, 5, 10, 15):
         for alpha in (0.2,) if quick else (0.2, 0.5, 0.9, 0.99):
@@ -97,7 +96,7 @@ def versus(name: str, make: Callable[[int, bool], tuple[Any, Any]], quick: bool,
 
 
 def graphs(quick: bool, n: int) -> None:
-    """Compare the graphs on which the same model is solved."""
+    """Compare graphs for the same model."""
 
     def kind(k: int, bandwidth: float, smoothing: float) -> Callable[[Any], Any]:
         return lambda X: SmoothedNeighbours(X, k, bandwidth, smoothing).graph().to_sparse()
@@ -126,7 +125,7 @@ def graphs(quick: bool, n: int) -> None:
 
 
 def large(rows: int, verbose: bool) -> None:
-    """Fit a sparse affinity of three moons in three dimensions, 1 % labels."""
+    """Fit a sparse affinity of three moons in three dimensions with 1 % labels."""
     X, y = three_moons(-(-rows // 3), dimension=3)
     affinity = kneighbors_graph(X, 10, mode="distance")
     affinity.data = np.exp(-np.square(affinity.data / np.median(affinity.data)))

@@ -1,4 +1,4 @@
-"""Networks for the race of minimum cuts: generated ones, and those of the folder GRAPHTV_DATA."""
+"""Networks for the minimum cut benchmark: generated ones, and those in the folder GRAPHTV_DATA."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Network = FlowNetwork | Terminals
 
 
 def nearest(graph: Graph, k: int, vertex: int) -> np.ndarray:
-    """Return seeds: the k vertices nearest a vertex."""
+    """Return seeds: the k vertices nearest to a vertex."""
     distance = shortest_path(graph.to_sparse(), unweighted=True, indices=vertex)
     seeds = np.zeros(graph.n_vertices)
     seeds[np.argsort(distance, kind="stable")[:k]] = np.inf
@@ -35,7 +35,7 @@ def nearest(graph: Graph, k: int, vertex: int) -> np.ndarray:
 
 
 def signed(graph: Graph, unary: np.ndarray) -> Terminals:
-    """Return a problem with a preference of each vertex, positive for the source."""
+    """Return a problem with a preference per vertex, positive for the source."""
     unary = np.rint(100 * unary).ravel()
     return Terminals(graph, np.maximum(unary, 0), np.maximum(-unary, 0))
 
@@ -63,7 +63,7 @@ def full_grid(shape: tuple[int, ...], weight: float) -> Graph:
 
 
 def regular(quick: bool) -> Iterator[tuple[str, Terminals]]:
-    """Yield grids of 4, 8, 6 and 26 neighbours, with light and heavy borders."""
+    """Yield grids with 4, 8, 6 and 26 neighbours, with light and heavy borders."""
     side, depth, width = (16, 6, 6) if quick else (512, 64, 48)
     for weight in (10, 40, 150):
         yield (
@@ -82,7 +82,7 @@ def regular(quick: bool) -> Iterator[tuple[str, Terminals]]:
 
 
 def scattered(quick: bool) -> Iterator[tuple[str, Terminals]]:
-    """Yield nearest neighbours of points in the plane, and triangulations of the same points."""
+    """Yield nearest-neighbour graphs and triangulations of points in the plane."""
     rng = np.random.default_rng(5)
     n = 300 if quick else 100_000
     points = rng.random((n, 2))
@@ -101,7 +101,7 @@ def scattered(quick: bool) -> Iterator[tuple[str, Terminals]]:
 
 
 def generated(quick: bool) -> Iterator[tuple[str, Network]]:
-    """Yield networks of generators, and a segmentation."""
+    """Yield networks from generators, and a segmentation."""
     yield "rmf-wide", gallery.genrmf(*((6, 4) if quick else (64, 8)))
     yield "rmf-long", gallery.genrmf(*((3, 8) if quick else (16, 256)))
     yield "wash-rlg-long", gallery.washington_rlg(*((6, 8) if quick else (64, 1024)))

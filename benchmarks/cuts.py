@@ -40,13 +40,13 @@ INFINITE = 2**30
 
 
 def directed(network: FlowNetwork) -> Runs:
-    """Return the contestants for a directed network."""
+    """Return the solvers for a directed network."""
     n, s, t = network.n_vertices, network.source, network.sink
     tails, heads = network.arcs.T
     capacities = network.capacities
 
     def by_pymaxflow() -> int:
-        # An arc and the one back are one edge here: the same as graphtv does.
+        # An arc and its reverse are one edge here, as in graphtv.
         problem = CutProblem.of_network(network)
         pairs = problem.graph.edges
         graph = maxflow.GraphInt(n, len(pairs))
@@ -66,7 +66,7 @@ def directed(network: FlowNetwork) -> Runs:
 
 
 def undirected(problem: Terminals) -> Runs:
-    """Return the contestants for a graph with terminal capacities."""
+    """Return the solvers for a graph with terminal capacities."""
     graph, n = problem.graph, problem.graph.n_vertices
     source, sink = (
         np.where(np.isinf(c), INFINITE, c).astype(np.int64) for c in (problem.source, problem.sink)
@@ -110,13 +110,13 @@ def by_ortools(tails: np.ndarray, heads: np.ndarray, capacities: np.ndarray, s: 
 def by_scipy(
     tails: np.ndarray, heads: np.ndarray, capacities: np.ndarray, s: int, t: int, n: int
 ) -> int:
-    """Return the maximum flow of scipy, which takes 32 bits."""
+    """Return the maximum flow of scipy, which is limited to 32 bits."""
     matrix = sparse.csr_array((capacities.astype(np.int32), (tails, heads)), shape=(n, n))
     return int(maximum_flow(matrix, s, t).flow_value)
 
 
 def show(name: str, network: Network, turns: int, without: list[str]) -> dict[str, float]:
-    """Race on a network, and return the times of the others over graphtv's."""
+    """Run all solvers on a network and return the times of the others relative to graphtv."""
     runs = directed(network) if isinstance(network, FlowNetwork) else undirected(network)
     for peer in without:
         del runs[peer]
@@ -134,7 +134,7 @@ def show(name: str, network: Network, turns: int, without: list[str]) -> dict[st
 
 
 def main() -> None:
-    """Race on all networks that were asked for."""
+    """Run the benchmark on all requested networks."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small networks")
     parser.add_argument("--only", nargs="+", help="names of networks, or their beginnings")

@@ -1,4 +1,4 @@
-"""Denoising photographs: what the suggested weight loses, and what the front door costs.
+"""Denoising photographs: the loss of the suggested weight and the overhead of `denoise_tv`.
 
 The first table has, for every image and noise level σ, the estimate of σ over σ; the weight of
 lowest error over σ, and its PSNR; what is lost against it by `suggest_weight` with the estimated

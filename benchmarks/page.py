@@ -1,13 +1,12 @@
-"""The page under load: users with scripted strokes, all at once, against a server of its own.
+"""Load test of the page: many simultaneous users with scripted strokes and a separate server.
 
     python benchmarks/page.py                      20 users for 2 minutes
     python benchmarks/page.py --users 5 --seconds 20
     python benchmarks/page.py --quick              3 users for 3 seconds
 
-Every user has an image of their own, two colours that meet in a column that nobody else has, and
-does what people do: paint, go on painting, undo, change settings, denoise, upload things that are
-no images, close the tab and open another. Labels that are not right for one's own image are
-cross-talk.
+Every user has a different image, with two colours that meet in a column unique to this user. Users
+paint, continue painting, undo, change settings, denoise, upload invalid files, close the tab and
+open another. Labels that do not match the image of the user count as cross-talk.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ REFUSED = [
 
 @dataclass
 class Tally:
-    """What has been seen."""
+    """Counts of what the users observed."""
 
     strokes: int = 0
     answers: int = 0
@@ -54,7 +53,7 @@ class Tally:
 
 
 class User:
-    """Somebody with an image of their own."""
+    """A user with a unique image."""
 
     def __init__(self, number: int, n_users: int, tally: Tally) -> None:
         self.rng = np.random.default_rng(number)
@@ -83,11 +82,11 @@ class User:
                     self.tally.frames += sum("pixels" in each for each in tab.heard)
                     wrong = [each for each in tab.heard if each["type"] == "error"]
                     self.tally.errors += [each["message"] for each in wrong]
-            except Exception as error:  # all are counted
+            except Exception as error:  # count all errors
                 self.tally.errors.append(f"{type(error).__name__}: {error}")
 
     async def segment(self, tab: Tab) -> None:
-        """Upload the image, paint both sides, look; undo, change the weight, look again."""
+        """Upload the image, paint both sides and check; undo, change the weight and check again."""
         status, text = await tab.upload(self.file)
         if status != 200:
             raise RuntimeError(f"the upload was answered with {status}: {text}")
@@ -112,11 +111,11 @@ class User:
         self.tally.strokes += 1
 
     async def look(self, tab: Tab) -> None:
-        """Wait for the labels, and see whether they are one's own."""
+        """Wait for the labels and check that they belong to this user's image."""
         start = time.monotonic()
         message = await tab.hear("labels")
         self.tally.first.append(time.monotonic() - start)
-        # Frames for the first parts of a stroke may come before; the newest is the last.
+        # Frames for the first parts of a stroke may arrive earlier; the newest is the last.
         while not message["done"]:
             message = await tab.hear("labels")
         self.tally.last.append(time.monotonic() - start)
@@ -124,7 +123,7 @@ class User:
         self.judge(message["pixels"])
 
     def judge(self, labels: NDArray[np.uint8]) -> None:
-        """Count labels that cannot be of this image."""
+        """Count labels that cannot belong to this image."""
         truth = np.where(np.arange(self.width) < self.column, 1, 2)
         is_own = labels.shape == (HEIGHT, self.width) and (labels == truth).mean() > 0.995
         self.tally.cross_talk += not is_own
@@ -137,7 +136,7 @@ class User:
             self.tally.answers += 1
 
     async def misbehave(self, tab: Tab) -> None:
-        """Send what must be refused."""
+        """Send requests that must be rejected."""
         data, kind, expected = REFUSED[self.rng.integers(len(REFUSED))]
         status, _ = await tab.upload(data, kind)
         if status != expected:
@@ -146,7 +145,7 @@ class User:
 
 
 def memory(process: int, name: str) -> float:
-    """Return a figure of a process in MB, 0 where the system does not tell."""
+    """Return a figure of a process in MB; 0 where the system does not provide it."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
@@ -157,7 +156,7 @@ def memory(process: int, name: str) -> float:
 async def load(
     address: str, process: int, n_users: int, seconds: float
 ) -> tuple[Tally, list[float]]:
-    """Let users at the server; return what they saw, and its memory as time went by."""
+    """Run users against the server; return their observations and its memory over time."""
     tally, course = Tally(), [memory(process, "VmRSS")]
     end = time.monotonic() + seconds
     async with ClientSession() as client:
@@ -172,7 +171,7 @@ async def load(
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a load."""
+    """The result of a load test."""
 
     tally: Tally
     course: list[float]
@@ -182,13 +181,13 @@ class Report:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing went wrong."""
+        """Whether there were no errors."""
         tally = self.tally
         return not (tally.errors or tally.cross_talk or self.complaints or self.returncode)
 
 
 def measure(n_users: int, seconds: float) -> Report:
-    """Start a server, let users at it, and stop it."""
+    """Start a server, run users against it, and stop it."""
     command = [sys.executable, "-m", "graphtv", "app", "--no-browser", "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -205,7 +204,7 @@ def measure(n_users: int, seconds: float) -> Report:
 
 
 def main() -> int:
-    """Run the load and print a table; 1 if anything went wrong."""
+    """Run the load test and print a table; return 1 if there were errors."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--users", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=120.0)

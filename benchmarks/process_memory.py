@@ -1,4 +1,4 @@
-"""Peak memory of a task, each in a process of its own (Linux)."""
+"""Peak memory of a task, measured in a separate process (Linux)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 
 
 def reset_peak() -> int:
-    """Forget the highest memory use so far and return the present one, in bytes."""
-    ctypes.CDLL(None).malloc_trim(0)  # memory freed before must not hide what comes
+    """Reset the peak memory and return the current use, in bytes."""
+    ctypes.CDLL(None).malloc_trim(0)  # freed memory must not hide later allocations
     Path("/proc/self/clear_refs").write_text("5")
     return peak()
 
 
 def peak() -> int:
-    """Return the highest memory use since the last reset, in bytes."""
+    """Return the peak memory since the last reset, in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024

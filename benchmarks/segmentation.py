@@ -37,7 +37,7 @@ TOLERANCE = 5e-4
 
 
 def data_folder() -> Path | None:
-    """Return where the folder of the benchmark is, if it is there."""
+    """Return the folder of the benchmark, if it exists."""
     folder = Path(os.environ.get("GRAPHTV_DATA", "nowhere"))
     return folder if (folder / "icgbench").is_dir() else None
 
@@ -110,7 +110,7 @@ def iterations(found: dict, preconditioner: str, scheme: str, limit: int) -> str
 
 
 def warm_iterations(instance: Photograph) -> tuple[int, int]:
-    """Return the iterations for all scribbles, from those without half of class 1, and anew."""
+    """Return the iterations with all scribbles, warm (without half of class 1) and cold."""
     scribbles = instance.scribbles.copy()
     marked = np.flatnonzero(scribbles.ravel() == 1)
     scribbles.ravel()[marked[: len(marked) // 2]] = 0

@@ -1,4 +1,4 @@
-"""What ``weight="auto"`` costs and loses on photographs.
+"""The cost and the loss in quality of ``weight="auto"`` on photographs.
 
 For every photograph and noise level: the processor time of `denoise_tv` with the suggested weight,
 given and searched for, best of three, and what the suggested weight loses in dB against the best of
@@ -53,7 +53,7 @@ def error_curve(noisy: Array, truth: Array, sigma: float) -> Callable[[float], f
 
 
 def whole(noisy: Array) -> float:
-    """Return the weight of least risk on the whole image."""
+    """Return the weight of lowest risk on the whole image."""
     usual, mosaic.PART_PIXELS = mosaic.PART_PIXELS, noisy.size
     try:
         return suggest_weight(noisy)

@@ -1,4 +1,4 @@
-"""The site: `scripts/build_docs` makes it from these pages and the docstrings."""
+"""Sphinx configuration: `scripts/build_docs` builds the site from pages and docstrings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ html_math_renderer = "mathml"
 templates_path = ["_templates"]
 exclude_patterns = ["_*"]
 
-# Pages are Markdown that GitHub shows as well: $…$ for formulas, headings as anchors.
+# Pages are Markdown that GitHub renders as well: $…$ for formulas, headings as anchors.
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 
@@ -61,7 +61,7 @@ html_theme_options: dict[str, Any] = {
 copybutton_prompt_text = r"\$ "
 copybutton_prompt_is_regexp = True
 
-# Files at the root of the repository are pages of the site.
+# Files at the root of the repository become pages of the site.
 ROOT_FILES = {
     "README.md": "index.md",
     "NOTATION.md": "reference/notation.md",
@@ -72,13 +72,13 @@ ROOT_FILES = {
 
 
 def link_to_pages(app: Sphinx, document: str, source: list[str]) -> None:
-    """Let links to files at the root lead to their pages; absolute paths begin at docs/."""
+    """Make links to files at the root point to their pages; absolute paths start at docs/."""
     for file, page in ROOT_FILES.items():
         source[0] = re.sub(rf"\]\((?:\.\./)+{file}", f"](/{page}", source[0])
 
 
 def link_included(app: Sphinx, path: Any, document: str, source: list[str]) -> None:
-    """Do the same in the files at the root themselves, whose links begin there."""
+    """Do the same in the files at the root, whose links are relative to the root."""
     for file, page in ROOT_FILES.items():
         source[0] = source[0].replace(f"]({file}", f"](/{page}")
 
@@ -86,7 +86,7 @@ def link_included(app: Sphinx, path: Any, document: str, source: list[str]) -> N
 def escape_bars(
     app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
 ) -> None:
-    """Show |p| as it stands: reStructuredText would take it for a substitution."""
+    """Escape |p|, which reStructuredText would read as a substitution."""
     code = r"(``.*?``|`[^`]*`)"
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
@@ -98,12 +98,12 @@ def escape_bars(
 def skip_generated(
     app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object
 ) -> bool | None:
-    """Leave out what scikit-learn adds to estimators for the routing of metadata."""
+    """Skip the metadata routing methods that scikit-learn adds to estimators."""
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
 def setup(app: Sphinx) -> None:
-    """Register what is above."""
+    """Register the functions above."""
     app.connect("source-read", link_to_pages)
     app.connect("include-read", link_included)
     app.connect("autodoc-skip-member", skip_generated)

@@ -1,4 +1,4 @@
-"""What an installed graphtv must do at the least, with numpy and scipy alone."""
+"""A smoke test of an installed graphtv that needs only numpy and scipy."""
 
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def check_installation() -> None:
-    """Check that the package is the installed one, whole, and not that of the repository."""
+    """Check that the package is complete and is the installed one, not that of the repository."""
     home = Path(graphtv.__file__).resolve().parent
     assert not home.is_relative_to(ROOT / "src"), f"{home} is not installed"
     for name in ("py.typed", "_core.pyi", "datasets/us_counties_nodes.csv"):
@@ -20,7 +20,7 @@ def check_installation() -> None:
 
 
 def check_answers() -> None:
-    """Check exact answers on a chain, a grid and a network, and the certificate of one."""
+    """Check exact solutions on a chain, a grid and a network, and one certificate."""
     assert np.array_equal(tv_chain([0.0, 0.0, 3.0, 3.0], 1.0), [0.5, 0.5, 2.5, 2.5])
 
     noisy, _ = gallery.piecewise_constant_image((48, 48), seed=1, noise=0.2)

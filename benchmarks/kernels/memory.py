@@ -2,8 +2,8 @@
 
     python benchmarks/kernels/memory.py
 
-What the proximal step of a forest holds (chains, trees, Huber), and the peak above what was there
-before when a graph is built and decomposed, each in a process of its own.
+Measures the memory that the proximal step of a forest holds (chains, trees, Huber), and the peak
+memory of building and decomposing a graph. Each measurement runs in a separate process.
 """
 
 from __future__ import annotations

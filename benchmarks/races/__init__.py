@@ -1,4 +1,4 @@
-"""The races behind ``graphtv bench``: seeded problems, peers in processes of their own, a referee.
+"""The benchmarks behind ``graphtv bench``: seeded problems, peers in separate processes, a referee.
 
 A race goes through these modules in order. `problems` makes an instance and `reference` proves its
 optimum. `peer_process` starts the peers, and `search` finds the cheapest setting that reaches an

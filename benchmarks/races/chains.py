@@ -1,10 +1,10 @@
 """Exact TV on chains: graphtv against the one-dimensional methods of prox_tv.
 
-Nanoseconds per vertex on one thread, every contestant in the same run, library call against library
-call with all arrays allocated and checked beforehand. A ratio is the fastest peer over graphtv:
-above 1, graphtv is faster. All of prox_tv's methods race against one weight for all edges, its
-weighted method against a weight per edge. `warm` solves the same chains again, from the pieces of
-the last solution, after a change of a thousandth of the noise.
+The table shows nanoseconds per vertex on one thread. All methods run in the same run, as library
+calls with all arrays allocated and checked beforehand. A ratio is the time of the fastest peer over
+that of graphtv: above 1, graphtv is faster. With one weight for all edges, all methods of prox_tv
+are compared; with a weight per edge, its weighted method. `warm` solves the same chains again after
+a change of a thousandth of the noise, starting from the pieces of the last solution.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ COLUMNS = (
 
 
 class VoidRaceError(Exception):
-    """The contestants do not agree on the answer."""
+    """The methods do not agree on the solution."""
 
 
 def measure_chains(
     *, quick: bool, environments: Path | None, tell: Callable[[str], None]
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return a row of nanoseconds per signal and weight, and why prox_tv is missing, if it is."""
+    """Return a row of nanoseconds per signal and weight, and the reason if prox_tv is missing."""
     sizes = ((1, 20_000), (40, 512)) if quick else ((1, 1_000_000), (2000, 512))
     rows: list[dict[str, Any]] = []
     missing = ""
@@ -89,7 +89,7 @@ def measure_chains(
 def cases(
     sizes: tuple[tuple[int, int], ...], weights: tuple[float, ...]
 ) -> Iterator[tuple[int, int, str, float]]:
-    """Yield number and length of the chains, the kind of signal, the weight."""
+    """Yield the number and length of the chains, the kind of signal, and the weight."""
     for n_chains, n in sizes:
         for kind in SIGNALS:
             for weight in weights:
@@ -103,7 +103,7 @@ def batch(signal: Floats, shape: tuple[int, int], weight: float) -> Task:
 
 
 def times(team: Mapping[str, tuple[Worker, Offer]], size: int, turns: int) -> dict[str, Any]:
-    """Return nanoseconds per vertex, the ratios, and how far answers lie apart."""
+    """Return nanoseconds per vertex, the ratios, and the largest difference of the solutions."""
     answers: dict[str, Floats] = {}
 
     def contestant(name: str) -> Callable[[], Elsewhere]:
@@ -116,7 +116,7 @@ def times(team: Mapping[str, tuple[Worker, Offer]], size: int, turns: int) -> di
 
         return run
 
-    # Warm starts alternate between two signals: an even number of turns ends with the first again.
+    # Warm starts alternate between two signals: an even number of turns ends with the first.
     best = race({name: contestant(name) for name in team}, turns=turns + turns % 2)
     cost = {name: seconds * 1e9 / size for name, seconds in best.items()}
     row: dict[str, Any] = {what: cost[f"{OURS} {what}"] for what in ("uniform", "weighted", "warm")}
@@ -128,14 +128,14 @@ def times(team: Mapping[str, tuple[Worker, Offer]], size: int, turns: int) -> di
         weighted = theirs.pop(f"prox_tv {WEIGHTED}")
         row["fastest"] = min(theirs, key=theirs.__getitem__)
         row["uniform_peer"], row["weighted_peer"] = min(theirs.values()), weighted
-        # A method for weights serves for one weight too.
+        # A method for weights per edge also works for one weight.
         row["uniform_ratio"] = min(weighted, row["uniform_peer"]) / row["uniform"]
         row["weighted_ratio"] = weighted / row["weighted"]
     return row
 
 
 def chain_table(rows: list[dict[str, Any]]) -> Table:
-    """Return nanoseconds per vertex, graphtv / the fastest peer."""
+    """Return nanoseconds per vertex, as graphtv / the fastest peer."""
     title = "Exact total variation on chains, nanoseconds per vertex"
     columns = ["chains", "signal", "weight", "graphtv / prox_tv", "ratio"]
     table = Table(title, [*columns, "weighted", "ratio", "warm", "fastest peer"])

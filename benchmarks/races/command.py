@@ -1,4 +1,4 @@
-"""``graphtv bench``: races of the kernels, against the peers, and against size."""
+"""``graphtv bench``: benchmarks of the kernels, against the peers, and against size."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ _accuracy.__name__ = "accuracy"  # argparse names it in its errors
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run a race; the exit code is 1 where its outcome is void."""
+    """Run a benchmark; the exit code is 1 if its outcome is void."""
     if arguments.out.exists() and not arguments.out.is_dir():
         raise UsageError(f"--out must be a folder, got {arguments.out}")
     try:
@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _environments(given: Path | None) -> Path | None:
-    """Return the folder of the peers' environments, None if there is none."""
+    """Return the folder of the peers' environments, or None."""
     if given is None and "GRAPHTV_PEERS" in os.environ:
         given = Path(os.environ["GRAPHTV_PEERS"])
     if given is None:
@@ -147,7 +147,7 @@ def _environments(given: Path | None) -> Path | None:
 
 @contextmanager
 def _status(title: str) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is being done, on a terminal."""
+    """Yield a function that shows the current activity, on a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

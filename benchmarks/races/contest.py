@@ -1,13 +1,13 @@
-"""graphtv against its peers on one problem: seconds to a relative accuracy.
+"""Compare graphtv with its peers on one problem: seconds to a relative accuracy.
 
-An accuracy is (P(u) - P*) / P*, with P* proved in the same run (`reference`). Peers have numbers of
-iterations or tolerances of their own kind: the cheapest setting that reaches the accuracy is
-searched first, then timed. graphtv has the harder task: its time is that of the whole call until it
-has proved the accuracy itself, not knowing P*. What the peers need besides the call (a layout of
-the graph, a conversion of the image, a compilation) is not counted against them.
+An accuracy is (P(u) - P*) / P*, with P* proved in the same run (`reference`). Peers are controlled
+by a number of iterations or by a tolerance of their own kind. The cheapest setting that reaches the
+accuracy is searched first, then timed. graphtv has the harder task: its time is that of the whole
+call until it has proved the accuracy itself, without knowing P*. The preparation of the peers (a
+layout of the graph, a conversion of the image, a compilation) is not counted.
 
-All contestants take turns. With one thread processor time counts, with more the clock on the wall,
-of the best turn; a contestant that takes longer than a second has a single turn.
+All contestants take turns and the best turn counts. With one thread, processor time is measured;
+with more, wall-clock time. A contestant that takes longer than a second has a single turn.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class Rules:
     Attributes
     ----------
     accuracies : tuple of float
-        For which the cheapest settings are searched.
+        The accuracies for which the cheapest settings are searched.
     turns : int
-        How often a contestant that is not slow runs.
+        The number of runs of a contestant that is not slow.
     budget : float
-        Seconds that a run may take.
+        The time limit of a run in seconds.
     threads : int
         How many threads contestants may use.
     peers : tuple of str
-        Parts of the names of those that may race; all if there are none.
+        Parts of the names of the peers that may race; empty for all.
     """
 
     accuracies: tuple[float, ...] = (1e-3, 1e-6, 1e-12)
@@ -60,14 +60,14 @@ class Rules:
     peers: tuple[str, ...] = ()
 
     def admits(self, peer: str) -> bool:
-        """Tell whether a peer may race; graphtv always does."""
+        """Return whether a peer may take part; graphtv always does."""
         wanted = [name.lower() for name in self.peers]
         return not wanted or peer == OURS or any(name in peer.lower() for name in wanted)
 
 
 @dataclass
 class Entry:
-    """A setting of an entrant in the race, and what came of it."""
+    """A setting of an entrant, and its outcome."""
 
     worker: Worker
     offer: Offer
@@ -79,7 +79,7 @@ class Entry:
 
 @dataclass
 class Contest:
-    """The race on one instance."""
+    """The benchmark on one instance."""
 
     instance: Instance
     title: str
@@ -89,7 +89,7 @@ class Contest:
     reference: Reference = field(init=False)
 
     def run(self, workers: list[Worker]) -> Outcome:
-        """Let all compete."""
+        """Run all contestants."""
         self.tell("proving the optimum")
         self.reference = prove(self.instance)
         rows: dict[str, Row] = {}
@@ -121,7 +121,7 @@ class Contest:
         )
 
     def _candidates(self, worker: Worker) -> list[tuple[Row, list[Entry]]]:
-        """Return the rows of a worker's peers, with the settings that are worth a race."""
+        """Return the rows of a worker's peers, with the settings to time."""
         if not any(map(self.rules.admits, RACERS[worker.adapter])):
             return []
         name = ENVIRONMENTS[worker.adapter]
@@ -140,7 +140,7 @@ class Contest:
     def _best_variants(
         self, worker: Worker, peer: str, offers: list[Offer]
     ) -> tuple[Row, list[Entry]]:
-        """Return a peer's row and, for each accuracy, the variant that was the fastest."""
+        """Return a peer's row and, for each accuracy, its fastest variant."""
         row = Row(peer, worker.version, threads=offers[0].threads)
         if peer == OURS:  # its setting is the accuracy
             wanted = sorted({*self.rules.accuracies, *CURVE}, reverse=True)
@@ -179,7 +179,7 @@ class Contest:
     def _settings(
         self, worker: Worker, offer: Offer, limits: dict[float, float]
     ) -> tuple[dict[float, Trial], Trial]:
-        """Return settings by accuracy, and the most accurate run, known from before or searched."""
+        """Return settings by accuracy, and the most accurate run, from a file or a search."""
         rules = self.rules
         told = (offer.peer, offer.variant, worker.version, f"{rules.threads} threads")
         key = Settings.key(self.instance, *told, *sorted(rules.accuracies))
@@ -200,7 +200,7 @@ class Contest:
 
         search = Search(offer.ladder, attempt, rules.budget)
         found = settings_for(search, rules.accuracies, CURVE, limits)
-        if offer.peer != UNPROVED:  # graphtv changes from day to day
+        if offer.peer != UNPROVED:  # the speed of graphtv may have changed since
             kept = {f"{accuracy:g}": list(trial) for accuracy, trial in found.items()}
             content = {"budget": rules.budget, "found": kept, "best": list(search.best())}
             self.settings.put(key, content)
@@ -232,7 +232,7 @@ class Contest:
             row.closest, row.closest_seconds = reached, seconds
         for accuracy in sorted({*self.rules.accuracies, *CURVE}, reverse=True):
             if row.peer == OURS and entry.setting > accuracy:
-                continue  # proved more than it was asked for, which nobody could count on
+                continue  # it proved more than requested, which a user cannot rely on
             known = row.figures.get(accuracy)
             if reached <= accuracy and (known is None or seconds < known.seconds):
                 row.figures[accuracy] = figure

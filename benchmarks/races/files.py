@@ -1,4 +1,4 @@
-"""Results in files: all of a file or nothing of it."""
+"""Result files, written atomically."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from graphtv._atomic import replaced
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file, which appears when it is complete; its folder is made."""
+    """Write a file atomically and create its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replaced(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write what JSON can hold; infinities and NaN, which it cannot, are an error."""
+    """Write JSON; infinities and NaN, which JSON does not support, raise an error."""
     write(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""The cost of an iteration of descent, between two iteration limits."""
+"""The cost of an iteration of descent, from the difference of two iteration limits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def seconds_per_iteration(
 ) -> float:
     """Return the seconds of an iteration of descent.
 
-    The difference of two runs leaves out decomposition, layout and certificate.
+    The difference of two runs excludes decomposition, layout and certificate.
     """
     best = dict.fromkeys((few, many), np.inf)
     done = dict.fromkeys((few, many), 0)

@@ -1,4 +1,4 @@
-"""The machine on which figures were taken, in words."""
+"""A description of the machine that ran the benchmarks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def describe() -> dict[str, str]:
 
 
 def installed(package: str) -> str:
-    """Return the version of a package, empty where it is not installed."""
+    """Return the version of a package; empty if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -35,7 +35,7 @@ def installed(package: str) -> str:
 
 
 def processor() -> str:
-    """Return the name of the processor and its caches, as Linux tells it."""
+    """Return the name of the processor and its caches, as reported by Linux."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -58,7 +58,7 @@ def memory() -> str:
 
 
 def compiler() -> str:
-    """Return the first line in which the system's C++ compiler tells its version."""
+    """Return the first line of the version output of the system's C++ compiler."""
     found = shutil.which(os.environ.get("CXX") or "c++")
     if found is None:
         return "none"

@@ -1,4 +1,4 @@
-"""The outcome of a race on one problem, as it is shown and kept in a file."""
+"""The outcome of a benchmark on one problem, as it is shown and stored in a file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Figure:
     Attributes
     ----------
     seconds : float
-        Of processor time with one thread, by the clock on the wall with more.
+        Processor time with one thread, wall-clock time with more.
     accuracy : float
-        What it reached, the worst of its turns; of graphtv what it proved.
+        The accuracy reached, the worst of its turns; for graphtv, the proved accuracy.
     variant, setting
         How.
     """
@@ -38,11 +38,11 @@ class Row:
         ``raced``, ``declined`` (not for this kind of problem), ``missing`` (not installed, could
         not be built) or ``failed`` (an error, a crash, silence).
     reason : str
-        Why, where it has not raced.
+        Why it did not race.
     figures : dict
         By accuracy, of those that it reached.
     closest : float, optional
-        The best accuracy that it was seen to reach, and in how many `closest_seconds`.
+        The best accuracy observed, reached in `closest_seconds`.
     """
 
     peer: str
@@ -58,7 +58,7 @@ class Row:
 
 @dataclass
 class Outcome:
-    """A race on one problem, on so many threads."""
+    """A benchmark on one problem with a given number of threads."""
 
     name: str
     title: str
@@ -72,7 +72,7 @@ class Outcome:
 
     @property
     def key(self) -> str:
-        """What tells the race from others."""
+        """The key that identifies the benchmark."""
         return self.name if self.threads == 1 else f"{self.name}, {self.threads} threads"
 
     def row(self, peer: str) -> Row | None:
@@ -80,7 +80,7 @@ class Outcome:
         return next((row for row in self.rows if row.peer == peer), None)
 
     def seconds(self, peer: str, accuracy: float) -> float | None:
-        """Return the time of a contestant to an accuracy, None if it has none."""
+        """Return the time of a contestant to an accuracy, or None."""
         row = self.row(peer)
         figure = row.figures.get(accuracy) if row is not None else None
         return figure.seconds if figure is not None else None
@@ -91,7 +91,7 @@ class Outcome:
         return theirs / mine if theirs is not None and mine is not None else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return what JSON can hold; accuracies become text."""
+        """Return a value for JSON; accuracies become text."""
         content = asdict(self)
         for row in content["rows"]:
             row["figures"] = {f"{key:g}": figure for key, figure in row["figures"].items()}
@@ -99,7 +99,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Outcome:
-        """Return what `to_json` had."""
+        """Return the outcome that `to_json` stored."""
         rows = []
         for row in content["rows"]:
             figures = {float(key): Figure(**figure) for key, figure in row["figures"].items()}

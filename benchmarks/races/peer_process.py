@@ -1,4 +1,4 @@
-"""The peers as processes: where their interpreters are, how they are started, asked and ended."""
+"""The peers as processes: where their interpreters are, and how to start, query and stop them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of an entrant returned and took."""
+    """The result and the times of one run of an entrant."""
 
     u: NDArray[Any]
     processor: float
@@ -84,7 +84,7 @@ class Run:
 
 
 def interpreter(environment: str, folder: Path | None) -> str:
-    """Return the Python of a peer's environment, our own where it has none."""
+    """Return the Python of a peer's environment, or our own if it has none."""
     if folder is not None:
         if (folder / f"{environment}.error").exists():
             said = (folder / f"{environment}.error").read_text().strip().splitlines()
@@ -97,7 +97,7 @@ def interpreter(environment: str, folder: Path | None) -> str:
 
 
 class Worker:
-    """A peer's process, started when there is something to ask; a dead one is started anew."""
+    """The process of a peer. It starts at the first request and restarts if it has died."""
 
     def __init__(self, adapter: str, environments: Path | None, n_threads: int = 1) -> None:
         self.adapter = adapter
@@ -129,7 +129,7 @@ class Worker:
         return [Offer(number, **entrant) for number, entrant in enumerate(answer["entrants"])]
 
     def run(self, offer: Offer, setting: Any) -> Run:
-        """Return what an entrant makes of a setting."""
+        """Return the result of an entrant with a setting."""
         if self._process is None:
             self._load()
         answer = self._ask({"run": [offer.number, setting]})
@@ -183,7 +183,7 @@ class Worker:
         return Path(self._folder.name) / "stderr"
 
     def _last_words(self) -> str:
-        """Return why the process has ended, and forget it."""
+        """Return why the process has ended, and discard it."""
         assert self._process is not None
         code = self._process.wait()
         self._stop()
@@ -205,7 +205,7 @@ class Worker:
 
 
 class Team:
-    """The workers of a race, each started once and asked for every problem."""
+    """The workers of a benchmark, each started once and used for every problem."""
 
     def __init__(
         self, adapters: Sequence[str], environments: Path | None = None, n_threads: int = 1

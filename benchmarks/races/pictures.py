@@ -1,4 +1,4 @@
-"""Pictures of races: time to accuracy, performance profiles, cost against size."""
+"""Plots of benchmarks: time to accuracy, performance profiles, cost against size."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def png(figure: Figure) -> bytes:
-    """Return the picture as a PNG of few colours, which is a third of the size."""
+    """Return the picture as a PNG with a palette, which is a third of the size."""
     from PIL import Image  # comes with matplotlib
 
     drawn, content = BytesIO(), BytesIO()
@@ -62,7 +62,7 @@ def png(figure: Figure) -> bytes:
 
 
 def finish(axes: Axes) -> None:
-    """Give axes the look of all pictures, with small numbers."""
+    """Apply the common style to axes, with small numbers."""
     tidy(axes)
     axes.tick_params(colors=INK, labelsize=8)
 
@@ -142,7 +142,7 @@ def profiles(outcomes: Sequence[Outcome], accuracies: Sequence[float]) -> bytes:
 
 
 def scaling(rows: Sequence[dict[str, Any]]) -> bytes:
-    """Draw the cost of an iteration and of the exact answer against the number of elements."""
+    """Draw the cost of an iteration and of the exact solution against the number of elements."""
     figure = new_figure(9.0, 3.6)
     panels = figure.subplots(1, 2)
     for kind, colour, element in (
@@ -175,7 +175,7 @@ def scaling(rows: Sequence[dict[str, Any]]) -> bytes:
 
 
 def chains(rows: Sequence[dict[str, Any]]) -> bytes:
-    """Draw the fastest peer's time on chains over graphtv's, for every signal and weight."""
+    """Draw the time of the fastest peer on chains relative to graphtv, per signal and weight."""
     figure = new_figure(9.0, 3.6)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, what in zip(panels, ("uniform", "weighted"), strict=True):

@@ -44,7 +44,7 @@ class Instance:
     note: str = ""
 
     def task(self, n_threads: int = 1, budget: float = 60.0) -> Task:
-        """Return what a contestant is given."""
+        """Return the task for a contestant."""
         graph = self.graph
         of_graph = (self.signal, graph.edges, graph.weights, self.shape, self.weight)
         return Task(*of_graph, n_threads, budget)
@@ -57,7 +57,7 @@ def grid(name: str, image: Floats, weight: float, note: str = "") -> Instance:
 
 
 def picture(side: int) -> tuple[Floats, str]:
-    """Return a square picture in 0 … 1 (at most 512²) without noise, and what it is."""
+    """Return a square image in 0 … 1 (at most 512²) without noise, and its name."""
     try:
         camera = imported("skimage.data").camera
     except ImportError:
@@ -168,11 +168,11 @@ PROBLEMS: dict[str, tuple[str, Maker, Maker]] = {
 
 
 def title(name: str, *, small: bool = False) -> str:
-    """Return what the problem of that name is, in a few words."""
+    """Return a short description of the problem of that name."""
     return PROBLEMS[name][0] + (", small twin" if small else "")
 
 
 def make(name: str, *, small: bool = False) -> Instance:
-    """Return the problem of that name, or its small twin."""
+    """Return the problem of that name, or its small version."""
     _, whole, twin = PROBLEMS[name]
     return twin() if small else whole()

@@ -1,8 +1,8 @@
 """Performance profiles (Dolan and Moré, Mathematical Programming 91, 2002).
 
-Over all instances, ρ(τ) is the share on which a solver took at most τ times as long as the fastest.
-ρ(1) is how often it is the fastest, ρ(∞) how often it arrives at all: an instance that a solver is
-not made for, or does not finish, counts against it.
+Over all instances, ρ(τ) is the fraction on which a solver took at most τ times as long as the
+fastest. ρ(1) is how often it is the fastest, and ρ(∞) how often it succeeds at all. An instance
+that a solver does not support or does not finish counts as a failure.
 """
 
 from __future__ import annotations

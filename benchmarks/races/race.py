@@ -1,4 +1,4 @@
-"""Fair timing on a noisy machine: contestants take turns, the best of several turns counts."""
+"""Fair timing on a noisy machine: contestants take turns, and the best of several turns counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What a contestant returns that worked in another process: its own time."""
+    """The result of a contestant that ran in another process, with its own time."""
 
     seconds: float
 

@@ -1,4 +1,4 @@
-"""The races against the peers as tables: ratios over all problems first, then each problem."""
+"""Tables of the benchmarks against peers: ratios over all problems first, then each problem."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ COLUMNS = (
 
 
 def peers_of(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return all that have raced at least once, graphtv first."""
+    """Return all contestants that ran at least once, graphtv first."""
     raced = [row.peer for outcome in outcomes for row in outcome.rows if row.figures]
     return sorted(dict.fromkeys(raced), key=lambda peer: not peer.startswith(OURS))
 
 
 def ratios(outcomes: Sequence[Outcome], accuracy: float) -> Table:
-    """Return the times of the peers over graphtv's, a row per problem."""
+    """Return the times of the peers relative to graphtv, a row per problem."""
     others = [peer for peer in peers_of(outcomes) if peer != OURS]
     reached = {peer: any(outcome.ratio(peer, accuracy) for outcome in outcomes) for peer in others}
     peers = [peer for peer in others if reached[peer]]
     table = Table(f"To {power(accuracy)}", ["problem", "graphtv, s", *peers])
     for outcome in outcomes:
         cells = [ratio(outcome.ratio(peer, accuracy)) for peer in peers]
-        # What stands out are peers that are faster, and graphtv is none.
+        # Peers that are faster are highlighted; graphtv itself is not a peer.
         marked = zip(peers, cells, strict=True)
         cells = [cell.replace("**", "") if peer.startswith(OURS) else cell for peer, cell in marked]
         mine = seconds(outcome.seconds(OURS, accuracy))
@@ -60,7 +60,7 @@ def described(outcome: Outcome) -> str:
 
 
 def detail(outcome: Outcome, accuracies: Sequence[float]) -> Table:
-    """Return the figures of one problem, graphtv first, then by how far they got and how fast."""
+    """Return the figures of one problem: graphtv first, the others by accuracy and speed."""
     heading = f"{described(outcome)} ({outcome.name})"
     table = Table(heading, ["seconds to", *map(power, accuracies), "closest", "how"])
 
@@ -87,14 +87,14 @@ def detail(outcome: Outcome, accuracies: Sequence[float]) -> Table:
 
 
 def closest(row: Row, accuracies: Sequence[float]) -> str:
-    """Return how far a contestant got that did not reach all accuracies."""
+    """Return the best accuracy of a contestant that did not reach all accuracies."""
     if row.closest is None or row.closest <= min(accuracies):
         return ""
     return f"{row.closest:.1e} in {seconds(row.closest_seconds)} s"
 
 
 def manner(row: Row, accuracies: Sequence[float]) -> str:
-    """Return the variants and settings behind a row, and what to know about it."""
+    """Return the variants and settings behind a row, and its notes."""
     found = [row.figures[accuracy] for accuracy in accuracies if accuracy in row.figures]
     words = list(dict.fromkeys(figure.variant for figure in found if figure.variant))
     if row.peer.startswith(OURS):
@@ -105,7 +105,7 @@ def manner(row: Row, accuracies: Sequence[float]) -> str:
 
 
 def wins(outcomes: Sequence[Outcome], accuracies: Sequence[float]) -> list[str]:
-    """Return a line for every place where a peer is faster than graphtv."""
+    """Return a line for every case in which a peer is faster than graphtv."""
     lines = []
     for outcome in outcomes:
         for row in outcome.rows:
@@ -119,7 +119,7 @@ def wins(outcomes: Sequence[Outcome], accuracies: Sequence[float]) -> list[str]:
 
 
 def absent(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return a line for every peer that is missing or has failed, with the reason."""
+    """Return a line with the reason for every peer that is missing or has failed."""
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
         for row in outcome.rows:
@@ -131,7 +131,7 @@ def absent(outcomes: Sequence[Outcome]) -> list[str]:
 def summary(
     outcomes: Sequence[Outcome], accuracies: Sequence[float], machine: dict[str, str]
 ) -> str:
-    """Return the ratios over all problems as a piece of a page."""
+    """Return the ratios over all problems as a section of a page."""
     versions = dict.fromkeys(row.version for o in outcomes for row in o.rows if row.version)
     parts = [
         f"Machine: {in_a_sentence(machine)}. Contestants: {', '.join(versions)}.\n",
@@ -143,17 +143,17 @@ def summary(
 
 
 def details(outcomes: Sequence[Outcome], accuracies: Sequence[float]) -> str:
-    """Return the figures of every problem as a piece of a page."""
+    """Return the figures of every problem as a section of a page."""
     return "\n".join(detail(outcome, accuracies).markdown() for outcome in outcomes)
 
 
 def bullets(lines: Sequence[str], otherwise: str) -> str:
-    """Return a list, or a sentence where it is empty."""
+    """Return a list, or a sentence if it is empty."""
     return ("\n".join(f"- {line}" for line in lines) or otherwise) + "\n"
 
 
 def csv_rows(outcomes: Sequence[Outcome]) -> Iterator[dict[str, Any]]:
-    """Yield a row per problem, contestant and accuracy, and one for each that has none."""
+    """Yield a row per problem, contestant and accuracy; one row if there are no figures."""
     for outcome in outcomes:
         for row in outcome.rows:
             base = {

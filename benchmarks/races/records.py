@@ -1,4 +1,4 @@
-"""The outcomes of races in a folder; those of earlier runs that are not repeated are kept."""
+"""The outcomes of benchmarks in a folder; outcomes of earlier runs are kept unless repeated."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Records:
                 raise ValueError(f"out: {out / FILE} is no file of a race: {error!r}") from None
 
     def add(self, outcome: Outcome) -> None:
-        """Keep an outcome, in the order of the problems, and all so far in the file."""
+        """Store an outcome, in the order of the problems, and write all outcomes to the file."""
         order = list(PROBLEMS)
         others = [one for one in self.outcomes if one.key != outcome.key]
         self.outcomes = sorted(
@@ -50,7 +50,7 @@ class Records:
         write_json(self.out / FILE, content)
 
     def write(self, accuracies: Sequence[float], *, plots: bool) -> list[str]:
-        """Write tables and, if wanted, plots; return the names of all files."""
+        """Write tables and, if requested, plots; return the names of all files."""
         rows = race_tables.csv_rows(self.outcomes)
         write_csv(self.out / "peers.csv", race_tables.COLUMNS, rows)
         pieces: dict[str, str | bytes] = {

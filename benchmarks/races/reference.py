@@ -1,8 +1,8 @@
-"""The optimum of an instance, proved: what every accuracy is measured against.
+"""The optimum of an instance with a proof: the reference for every accuracy.
 
-u and p are graphtv's exact answer, but nothing rests on graphtv: with q = Kᵀp and |p| ≤ 1,
+u and p come from graphtv, but the proof does not depend on it. With q = Kᵀp and |p| ≤ 1,
     P(u) = ½‖u - f‖² + Σ ω_e |u_i - u_j|  ≥  min P  ≥  D(p) = ⟨f, q⟩ - ½‖q‖²,
-both computed here from scratch, in the longest floats of the machine.
+and both sides are recomputed here in the longest floats of the machine.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class Reference(NamedTuple):
 
     @property
     def relative_gap(self) -> float:
-        """How well the minimum is known."""
+        """The relative uncertainty of the minimum."""
         return (self.primal - self.dual) / max(abs(self.primal), abs(self.dual), 1e-300)
 
     @property
     def certified(self) -> bool:
-        """Whether that is well enough."""
+        """Whether the uncertainty is small enough."""
         return self.relative_gap <= CERTIFIED
 
     def accuracy(self, instance: Instance, u: NDArray[Any]) -> float:
-        """Return the relative primal suboptimality of u, or what of it can be excluded."""
+        """Return the relative primal suboptimality of u, or an upper bound of it."""
         value = primal(instance, u)
         if not np.isfinite(value):
             return float("inf")
@@ -52,7 +52,7 @@ def primal(instance: Instance, u: NDArray[Any]) -> float:
 
 
 def dual(instance: Instance, p: NDArray[Any]) -> float:
-    """Return the bound that p proves."""
+    """Return the lower bound that p proves."""
     if np.abs(p).max(initial=0.0) > 1.0:
         raise ValueError("p must lie in [-1, 1]")
     n, (tail, head) = len(instance.signal), instance.graph.edges.T
@@ -64,7 +64,7 @@ def dual(instance: Instance, p: NDArray[Any]) -> float:
 
 
 def prove(instance: Instance) -> Reference:
-    """Return the minimum of an instance, with its proof checked."""
+    """Return the minimum of an instance, with a checked proof."""
     problem = graphtv.Problem(instance.graph, graphtv.SquaredLoss(instance.signal))
     result = graphtv.solve(problem, tol=0.0)
     return Reference(primal(instance, result.u), dual(instance, result.p))

@@ -1,7 +1,7 @@
 """Cost against size: grids from 128² to 4096², random graphs of 10⁴ to 10⁷ edges.
 
-Of each size the cost of an iteration of descent, and that of the whole call for the exact answer.
-One thread is measured by processor time, several by the clock on the wall.
+For each size: the cost of an iteration of descent, and that of the whole call for the exact
+solution. One thread is measured by processor time, several threads by wall-clock time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COLUMNS = (
 def instances(
     sides: tuple[int, ...], edges: tuple[int, ...]
 ) -> Iterator[tuple[str, int, Instance]]:
-    """Yield the kind, the number of elements (vertices of grids, edges of graphs), the instance."""
+    """Yield the kind, the number of elements (grid vertices or graph edges), and the instance."""
     for side in sides:
         image = piecewise_constant_image((side, side))[0]
         yield "grid", side * side, grid(f"{side}²", image, 0.1)

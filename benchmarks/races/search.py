@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Trial(NamedTuple):
-    """What one setting reached, in one run."""
+    """The accuracy and the time of one run with one setting."""
 
     setting: Any
     accuracy: float
@@ -21,11 +21,11 @@ class Search:
     Parameters
     ----------
     ladder : list
-        The settings, cheap to dear.
+        The settings, from cheap to expensive.
     attempt : callable
         Returns the accuracy and the seconds of a setting.
     budget : float
-        Seconds that no run should take.
+        The longest time of a run, in seconds.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Search:
         self.trials: dict[int, Trial] = {}
 
     def __call__(self, step: int) -> Trial:
-        """Return what the setting on that step of the ladder reaches."""
+        """Return the result of the setting at that position of the ladder."""
         if step not in self.trials:
             setting = self.ladder[step]
             self.trials[step] = Trial(setting, *self.attempt(setting))
@@ -46,8 +46,9 @@ class Search:
     def climb(self, target: float, limit: float = math.inf) -> None:
         """Go up the ladder in leaps until the target is met or a run takes too long.
 
-        Too long is half the budget, from where a leap may exceed it, or the limit. Numbers of
-        iterations, not tolerances, are also given up where twice many more gain nothing.
+        A run takes too long beyond half the budget, since the next leap might exceed it, or beyond
+        the limit. For numbers of iterations, though not for tolerances, the climb also ends when
+        two leaps in a row gain nothing.
         """
         enough = min(self.budget / 2, limit)
         last = len(self.ladder) - 1
@@ -63,7 +64,7 @@ class Search:
                 anchor = trial
             elif isinstance(trial.setting, int) and trial.setting >= 1.5 * anchor.setting:
                 stale = stale + 1 if trial.accuracy > 0.9 * anchor.accuracy else 0
-                # More iterations that cost no more: it has a stopping rule of its own.
+                # More iterations that cost no more: the method has its own stopping rule.
                 has_stopped = 0.05 < trial.seconds < 1.1 * anchor.seconds
                 if stale == 2 or has_stopped:
                     return
@@ -85,7 +86,7 @@ class Search:
         return self.trials[high]
 
     def seen(self, target: float) -> Trial | None:
-        """Return the first setting among those tried that meets the target."""
+        """Return the first of the tried settings that meets the target."""
         good = self._good(target)
         return self.trials[min(good)] if good else None
 
@@ -115,7 +116,7 @@ def settings_for(
         search.climb(accuracy, limits.get(accuracy, math.inf))
         trial = search.cheapest(accuracy)
         if trial is None:
-            break  # the next is harder
+            break  # the next accuracy is harder
         found[accuracy] = trial
     for accuracy in others:
         trial = search.seen(accuracy)

@@ -1,4 +1,4 @@
-"""The settings of the peers that were found to be the cheapest, kept in a file for the next run."""
+"""The cheapest settings found for the peers, stored in a file for the next run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from races.problems import Instance
 
 
 class Settings:
-    """A dictionary in a JSON file, written whenever it grows."""
+    """A dictionary in a JSON file, written at every change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -29,12 +29,12 @@ class Settings:
 
     @staticmethod
     def key(instance: Instance, *parts: object) -> str:
-        """Return a name that changes with the data of the problem."""
+        """Return a key that changes with the data of the problem."""
         digest = hashlib.sha256(instance.signal.tobytes() + instance.graph.weights.tobytes())
         return " | ".join([instance.name, digest.hexdigest()[:12], *map(str, parts)])
 
     def get(self, key: str) -> Any:
-        """Return what is known under the key, None if nothing is."""
+        """Return the value of the key, or None."""
         return self.known.get(key)
 
     def put(self, key: str, value: Any) -> None:

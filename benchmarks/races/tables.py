@@ -1,4 +1,4 @@
-"""Tables of text: in the terminal with rich, without it and in files as Markdown."""
+"""Text tables: with rich in the terminal, otherwise and in files as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Table:
-    """Rows of text under a heading; all columns but the first are set flush right."""
+    """Rows of text under a heading; all columns but the first are right-aligned."""
 
     title: str
     columns: Sequence[str]
@@ -42,7 +42,7 @@ class Table:
             table.add_row(*(Text(cell.replace("**", "")) for cell in row))
         console = Console(file=sys.stdout)
         if not console.is_terminal:
-            console.width = max(console.width, 160)  # a file has no edge to fold at
+            console.width = max(console.width, 160)  # a file has no width limit
         console.print(table)
         if self.caption:
             console.print(Text(self.caption), soft_wrap=True)
@@ -50,12 +50,12 @@ class Table:
 
 
 def seconds(value: float | None) -> str:
-    """Return a time in seconds, three digits."""
+    """Return a time in seconds with three digits."""
     return "–" if value is None else f"{value:.3g}"
 
 
 def ratio(value: float | None) -> str:
-    """Return a ratio; below 1, where the peer wins, it stands out."""
+    """Return a ratio; it is highlighted below 1, where the peer is faster."""
     if value is None:
         return "–"
     text = f"{value:.0f}×" if value >= 9.95 else f"{value:.2g}×"
@@ -63,5 +63,5 @@ def ratio(value: float | None) -> str:
 
 
 def power(accuracy: float) -> str:
-    """Return an accuracy as people write it."""
+    """Return an accuracy in the usual notation."""
     return f"{accuracy:.0e}".replace("e-0", "e-")

@@ -37,7 +37,7 @@ def spanning_tree(graph: Graph, kind: str) -> Indices:
 
 
 def heavy_spine(n: int) -> tuple[Indices, Floats, Floats]:
-    """Return a caterpillar whose spine cuts no message: all knots travel to the root."""
+    """Return a caterpillar whose spine clips no message, so that all knots travel to the root."""
     graph = gallery.caterpillar_graph(n // 2, 1)
     degree = np.bincount(graph.edges.ravel(), minlength=graph.n_vertices)
     is_leg = (degree[graph.edges] == 1).any(axis=1)
@@ -102,7 +102,7 @@ def step(forest: _core.ForestTV, f: Floats, turns: int) -> float:
 
 
 def tree_table(rows: list[dict[str, Any]]) -> Table:
-    """Return nanoseconds per vertex, and how much harder the hard trees are."""
+    """Return nanoseconds per vertex, and the ratio of the hard trees to the others."""
     n = rows[0]["vertices"]
     table = Table(
         f"Exact total variation on trees of {n:,} vertices, nanoseconds per vertex",

@@ -1,4 +1,4 @@
-"""What is promised about graphtv, property by property, and put to the test.
+"""Tests of graphtv's guarantees, one module per property.
 
-One module per property; `harness` runs their cases in processes of their own, `run` is the command.
+`harness` runs the cases in separate processes, and `run` is the command.
 """

@@ -1,9 +1,9 @@
-"""Bad input: every public function × every argument × everything that can be wrong with it.
+"""Bad input: every public function × every argument × every kind of invalid value.
 
-What may happen: a ValueError or TypeError that names the argument; a MemoryError where something
-huge was asked for; or an answer without NaN. Where the argument means the same in another form
-(read-only, another byte order, not contiguous, a list), the answer must be the same. No warning,
-no crash, no hang, and what was handed over is not changed.
+Allowed outcomes are a ValueError or TypeError that names the argument, a MemoryError for huge
+requests, or an answer without NaN. If the argument has the same meaning in another form (read-only,
+another byte order, not contiguous, a list), the answer must be the same. There must be no warning,
+no crash and no hang, and the arguments must not be modified.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 
 def forms(value: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Yield (name, value, whether it means the same) for a right value."""
+    """Yield (name, value, whether the meaning is unchanged) for a valid value."""
     yield from ((name, wrong, False) for name, wrong in _scalars())
     if isinstance(value, np.ndarray):
         yield from ((name, right, True) for name, right in _same(value))
@@ -94,7 +94,7 @@ def _scalars() -> Iterator[tuple[str, Any]]:
 
 
 def _is_callable(value: Any) -> bool:
-    """Whether it is a user's own function that complains."""
+    """Whether the error comes from a user's own function."""
     return value is _raises or value is dict
 
 
@@ -160,7 +160,7 @@ def _arrays(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def outcome(target: Call, arguments: dict[str, Any]) -> Any:
-    """Call, and return the answer with warnings for errors."""
+    """Call the function with warnings as errors, and return the answer."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for text in OWN_WARNINGS:
@@ -177,7 +177,7 @@ PARTS = (
 
 
 def numbers(answer: Any, depth: int = 0) -> list[Any]:
-    """Return all that is a number in an answer."""
+    """Return all numbers in an answer."""
     if isinstance(answer, np.ndarray):
         return [answer] if answer.dtype.kind in "fiub" else []
     if isinstance(answer, float | int | np.number | np.bool_):
@@ -195,16 +195,16 @@ def numbers(answer: Any, depth: int = 0) -> list[Any]:
 
 
 def names(message: str, arguments: Iterable[str]) -> bool:
-    """Whether a message says which argument is wrong, or which other does not fit it."""
+    """Whether a message names the invalid argument, or another argument that does not fit it."""
     words = [word for each in arguments for word in (each, *ALIASES.get(each, ()))]
     return any(word in message for word in words)
 
 
 def check(seed: int, number: int) -> Figures:
-    """Spoil one argument of one public function in every way."""
+    """Replace one argument of one public function by every kind of invalid value."""
     name, argument = targets()[number]
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    os.chdir(tempfile.mkdtemp())  # some of what is wrong is a name of a file
+    os.chdir(tempfile.mkdtemp())  # some invalid values are file names
     figures = {"functions × arguments": 1.0, "calls": 0.0, "refused": 0.0, "answered": 0.0}
     wrong: list[str] = []
     reference = numbers(outcome(target := call(name), target.arguments))

@@ -1,8 +1,9 @@
-"""Convergence: small problems of ordinary scale are solved to the tolerance, whatever their data.
+"""Convergence: small problems of ordinary scale are solved to the tolerance for all kinds of data.
 
-Weights and signals span six orders of magnitude. Signals are noise, ties, steps, constants but for
-some vertices, constants up to the last bit, and noise with one value far away. The only excuse is
-rounding: where the minimum is next to nothing, no certificate in floating point numbers can tell.
+Weights and signals span six orders of magnitude. Signals are noise, ties, steps, constants except
+for some vertices, constants up to the last bit, and noise with one outlier. The only accepted
+exception is rounding: if the minimum is almost zero, no certificate in floating point can resolve
+it.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def make_graph(rng: Generator, strength: float) -> Graph:
 
 
 def make_signal(rng: Generator, n: int) -> Any:
-    """Return a signal of ordinary size."""
+    """Return a signal of ordinary scale."""
     kind = str(rng.choice(SIGNALS))
     f = rng.normal(size=n)
     if kind == "ties":
@@ -93,7 +94,7 @@ def make_signal(rng: Generator, n: int) -> Any:
 
 
 def make_weights(rng: Generator, f: Any) -> Any:
-    """Return weights of vertices, or None; vertices that differ from the others have data."""
+    """Return vertex weights, or None; vertices that differ from the others have data."""
     kind = str(rng.choice(MASKS))
     if kind == "none":
         return None
@@ -134,7 +135,7 @@ def make_term(
 
 
 def make_problem(rng: Generator) -> tuple[Problem, str]:
-    """Return a problem and what it is."""
+    """Return a problem and its description."""
     term = str(rng.choice(TERMS))
     scale, strength = 10.0 ** rng.uniform(-3, 3), 10.0 ** rng.uniform(-2, 2)
     if term in ("squared", "huber"):

@@ -1,9 +1,9 @@
-"""Every level of `cut_path` is a minimum cut, in integers, whatever the capacities.
+"""Every level of `cut_path` is a minimum cut in integers, for all capacities.
 
-Networks have capacities that are a small number times 1 or times a magnitude D between 1e6 and
-1e18, so that small ones drown in the rounding errors of large ones. For shifts in every piece of
-the path, at its breakpoints, and at whole numbers around them, the value is compared with a maximum
-flow in Python integers that shares nothing with the library. `min_cut` is compared at the shift 0.
+Capacities are a small number times 1 or times a magnitude D between 1e6 and 1e18, so that the small
+ones are lost in the rounding errors of the large ones. The test evaluates shifts in every piece of
+the path, at its breakpoints, and at integers around them. It compares the value with a maximum flow
+in Python integers that shares no code with the library. `min_cut` is compared at the shift 0.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def least_cut(network: FlowNetwork, theta: Fraction) -> Fraction:
 
 
 def shifted_cost(network: FlowNetwork, side: NDArray[np.bool_], theta: Fraction) -> Fraction:
-    """Return what a cut costs at a shift."""
+    """Return the cost of a cut at a shift."""
     arcs = zip(network.arcs.tolist(), network.capacities.tolist(), strict=True)
     cost = sum(c for (i, j), c in arcs if side[i] and not side[j])
     n_inside = int(side.sum()) - 1
@@ -71,7 +71,7 @@ def shifted_cost(network: FlowNetwork, side: NDArray[np.bool_], theta: Fraction)
 
 
 def shortest_path(room: list[dict[int, int]], s: int, t: int) -> list[tuple[int, int]]:
-    """Return the arcs of a shortest path with room, or nothing."""
+    """Return the arcs of a shortest path with residual capacity, or nothing."""
     parent = {s: s}
     queue = deque([s])
     while queue and t not in parent:
@@ -88,7 +88,7 @@ def shortest_path(room: list[dict[int, int]], s: int, t: int) -> list[tuple[int,
 
 
 def shifts(path: CutPath) -> list[int | float]:
-    """Return shifts in the pieces of the path, and floats and whole numbers at its breakpoints."""
+    """Return shifts in the pieces of the path, and floats and integers at its breakpoints."""
     levels = path.breakpoints.tolist()
     if not levels:
         return [0]

@@ -1,6 +1,6 @@
-"""Determinism: the same bits for 1, 2, 4 and 8 threads, and for every repeat.
+"""Determinism: the same bits for 1, 2, 4 and 8 threads, and for every repetition.
 
-Every way on a large problem, and a quarter of the small problems, is repeated a hundred times.
+Every method on a large problem, and a quarter of the small problems, are repeated a hundred times.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _bits(problem: Problem, n_threads: int, **options: object) -> tuple[object, 
 
 
 def check(seed: int, number: int) -> Figures:
-    """Solve one problem with every number of threads: large ones by every way, or small ones."""
+    """Solve one problem with every number of threads: large ones by every method, or small ones."""
     rng = np.random.default_rng([seed, number, 3])
     if number % 4 == 0:
         method, preconditioner = WAYS[number // 4 % len(WAYS)]

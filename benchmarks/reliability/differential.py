@@ -1,9 +1,8 @@
 """Differential: small problems against exact solvers that share no code with the library.
 
-Squared loss: the solution is assembled from minimum cuts by divide and conquer. The cuts are those
-of OR-Tools (scipy's where that is missing), in integers, so there is nothing to tolerate but the
-last division. Other terms: Clarabel, a conic solver, through CVXPY. Networks: the value of the cut,
-to the last digit.
+Squared loss: divide and conquer assembles the solution from minimum cuts by OR-Tools (scipy if it
+is missing). The cuts are in integers, so the last division is the only source of rounding. Other
+terms: Clarabel, a conic solver, through CVXPY. Networks: the value of the cut, to the last digit.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Integers = NDArray[np.int64]
 
 
 def max_flow(n: int, arcs: Integers, capacities: Integers, s: int, t: int) -> tuple[int, Any]:
-    """Return the value of a maximum flow and a minimum cut's source side, by somebody else."""
+    """Return the value of a maximum flow and the source side of a minimum cut by a peer."""
     try:
         from ortools.graph.python import max_flow as ortools
     except ImportError:
@@ -123,7 +122,7 @@ def _whole_problem(rng: np.random.Generator) -> Figures:
 
 
 def _conic(problem: Problem) -> float | None:
-    """Return the minimum by Clarabel, or None if it is not sure of itself."""
+    """Return the minimum by Clarabel, or None if its status is not optimal."""
     cp: Any = importlib.import_module("cvxpy")
     data: Any = problem.data
     K = problem.graph.gradient()
@@ -182,7 +181,7 @@ def _any_term(rng: np.random.Generator) -> Figures:
     result = solve(problem, tol=1e-10, max_iterations=20_000, time_limit=20, n_threads=1)
     true = confirm(problem, result)
     size = float(true.size)
-    # What the conic solver promises is absolute, and no better than this.
+    # The accuracy of the conic solver is absolute, and not better than this.
     slack = AGREEMENT * (abs(right) + 0.01 * size + 0.01)
     low, high = float(true.dual) - slack, float(true.primal) + slack
     assert low <= right <= high, f"{told}: {right!r} is not in [{low!r}, {high!r}]"
@@ -211,7 +210,7 @@ def _network(rng: np.random.Generator) -> Figures:
 
 def check(seed: int, number: int) -> Figures:
     """Compare one problem: three in five by cuts, one by cones, one network."""
-    _has_ortools()  # before CVXPY, whose libraries it does not go with when it comes second
+    _has_ortools()  # import before CVXPY, whose libraries conflict with it otherwise
     rng = np.random.default_rng([seed, number, 1])
     return (_network if number % 5 == 0 else _any_term if number % 5 == 1 else _whole_problem)(rng)
 

@@ -1,8 +1,8 @@
-"""No false success: every `optimal` is confirmed by a verifier that shares nothing with the core.
+"""No false success: a verifier that shares no code with the core confirms every `optimal`.
 
-Problems are of every kind and of scales from 1e-150 to 1e150. A solve may say that it did not get
-there (`stalled`, a limit); it must not say that it did when it did not, and it must not raise but
-for a ValueError that names what is wrong with the problem.
+Problems are of every kind and of scales from 1e-150 to 1e150. A solve may report that it failed
+(`stalled`, a limit). It must not report success without reason, and it may raise only a ValueError
+that names the defect of the problem.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DOCUMENTED = ("finite", "labels")
 
 
 def ways(problem: Problem) -> list[str]:
-    """Return the methods that a problem may be given to by name."""
+    """Return the methods that apply to a problem."""
     found = ["pdhg"]
     if isinstance(problem.data, SquaredLoss) and (problem.data.weights > 0).all():
         found.append("descent")
@@ -29,7 +29,7 @@ def ways(problem: Problem) -> list[str]:
 
 
 def check(seed: int, number: int) -> Figures:
-    """Solve a random problem and have the result confirmed."""
+    """Solve a random problem and verify the result."""
     rng = np.random.default_rng([seed, number])
     with np.errstate(all="ignore"):
         try:

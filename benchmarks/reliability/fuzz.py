@@ -1,9 +1,9 @@
-"""Coverage-guided fuzzing of the readers, by atheris (libFuzzer): ``pip install atheris``.
+"""Coverage-guided fuzzing of the readers with atheris (libFuzzer): ``pip install atheris``.
 
     python benchmarks/reliability/fuzz.py READER [--seconds S] [--corpus FOLDER]
 
-READER is dimacs, table, image or scribbles. What counts as a failure is what `readers.py` says; the
-input at fault is left in the folder as ``crash-…``.
+READER is dimacs, table, image or scribbles. `readers.py` defines what counts as a failure. The
+failing input is stored in the folder as ``crash-…``.
 """
 
 from __future__ import annotations

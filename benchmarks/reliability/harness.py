@@ -1,7 +1,7 @@
-"""Cases in a process of their own, so that a crash or a hang is one failure and not the end.
+"""Runs cases in separate processes, so that a crash or a hang is only one failure.
 
-A property is a function of a seed and a number: `check(seed, number)` raises what is wrong, or
-returns figures. The same seed and number are the same case for ever, so a failure is told by them.
+A property is a function of a seed and a number: `check(seed, number)` raises if the case fails, or
+returns figures. The same seed and number always give the same case, so they identify a failure.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Property:
     cases, quick : int
         Cases of the long and of the short version.
     timeout : float
-        Seconds after which a case is a failure: it hangs.
+        Seconds after which a case counts as hanging, which is a failure.
     """
 
     key: str
@@ -49,7 +49,7 @@ class Property:
 
 @dataclass
 class Outcome:
-    """What is known about a property so far.
+    """The results of a property so far.
 
     Figures whose name begins with ``largest``, ``longest`` or ``most`` are maxima; all others are
     sums over the cases.
@@ -62,7 +62,7 @@ class Outcome:
     told: list[str] = field(default_factory=list)
 
     def add(self, figures: Figures) -> None:
-        """Take the figures of a case that went well."""
+        """Add the figures of a successful case."""
         for name, value in figures.items():
             if name.split()[0] in ("largest", "longest", "most"):
                 self.figures[name] = max(self.figures.get(name, value), value)
@@ -70,14 +70,14 @@ class Outcome:
                 self.figures[name] = self.figures.get(name, 0.0) + value
 
     def fail(self, number: int, reason: str) -> None:
-        """Take down a case that failed."""
+        """Record a failed case."""
         self.failures += 1
         if len(self.told) < MOST_TOLD:
             self.told.append(f"case {number}: {reason}")
 
 
 class Store:
-    """Outcomes in a JSON file, from which a run goes on where the last one ended."""
+    """Outcomes in a JSON file, from which a later run resumes."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -87,11 +87,11 @@ class Store:
                 self.outcomes[key] = Outcome(**values)
 
     def outcome(self, key: str, seed: int) -> Outcome:
-        """Return what is known of a property under a seed."""
+        """Return the results of a property for a seed."""
         return self.outcomes.setdefault(f"{key} {seed}", Outcome())
 
     def save(self) -> None:
-        """Write all that is known; a reader never finds half a file."""
+        """Write all results atomically."""
         if self.path is None:
             return
         new = self.path.with_name(self.path.name + ".new")
@@ -107,7 +107,7 @@ def run(
     seconds: float = float("inf"),
     tell: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Run the cases of a property that are not done yet, for so many seconds at most."""
+    """Run the remaining cases of a property for at most this many seconds."""
     outcome = store.outcome(prop.key, seed)
     end = time.monotonic() + seconds
     while outcome.done < cases and time.monotonic() < end:
@@ -128,7 +128,7 @@ def run(
 def in_child(
     prop: Property, seed: int, numbers: Sequence[int], end: float = float("inf")
 ) -> Iterator[tuple[Figures, str, float]]:
-    """Yield figures, reason of failure and seconds of case after case, until the child ends."""
+    """Yield figures, failure reason and seconds for each case, until the child ends."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     child = context.Process(target=_work, args=(prop, seed, numbers, theirs))

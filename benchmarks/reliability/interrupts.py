@@ -1,8 +1,8 @@
-"""Interrupts: SIGINT, or a time limit, at a random moment of everything that takes long.
+"""Interrupts: SIGINT or a time limit at a random moment of every long computation.
 
-From the signal to the return is counted in processor time of this process, which other processes
-cannot stretch, and on the clock. Afterwards the handler is the usual one, the result says what it
-must, and the next solve is right.
+The time from the signal to the return is measured in processor time of this process, which other
+processes cannot affect, and in wall-clock time. Afterwards the signal handler is restored, the
+result has the right status, and the next solve is correct.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def small_solve_is_right() -> bool:
 
 
 class Alarm:
-    """Sends SIGINT after so many seconds, and knows when."""
+    """Sends SIGINT after a delay and records when."""
 
     def __init__(self, delay: float) -> None:
         self.clock = self.processor = float("inf")
@@ -83,7 +83,7 @@ class Alarm:
         os.kill(os.getpid(), signal.SIGINT)
 
     def elapsed(self) -> tuple[float, float]:
-        """Return seconds since the signal on the clock and of the processor; 0 if it never came."""
+        """Return wall-clock and processor seconds since the signal; 0 if it was never sent."""
         now = time.perf_counter(), time.process_time()
         self._timer.cancel()
         self._timer.join()
@@ -91,7 +91,7 @@ class Alarm:
 
 
 def check(seed: int, number: int) -> Figures:
-    """Interrupt one thing at a random moment."""
+    """Interrupt one computation at a random moment."""
     rng = np.random.default_rng([seed, number, 6])
     place = PLACES[number % len(PLACES)]
     delay = float(rng.uniform(0.0, 2.5) if rng.random() < 0.7 else rng.uniform(0.0, 0.2))

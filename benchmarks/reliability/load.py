@@ -1,4 +1,4 @@
-"""Load: 64 solves at once in 8 threads; in forked, spawned and pooled processes. No deadlock."""
+"""Load: 64 concurrent solves in 8 threads, and in forked, spawned and pooled processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WAYS = ("threads", "fork", "spawn", "forkserver", "joblib", "threads and fork")
 
 
 def task(seed: int) -> tuple[bytes, str]:
-    """Solve a problem that follows from a number; return its bits."""
+    """Solve a problem determined by a number; return its bits."""
     rng = np.random.default_rng(seed)
     if seed % 2:
         graph = grid_graph((40, 50), 0.3)
@@ -40,7 +40,7 @@ def _in_processes(way: str, seeds: list[int]) -> list[Any]:
 
 
 def check(seed: int, number: int) -> Figures:
-    """Solve 64 problems at once, one way or another."""
+    """Solve 64 problems at once in one of several ways."""
     import warnings
 
     way = WAYS[number % len(WAYS)]
@@ -48,7 +48,7 @@ def check(seed: int, number: int) -> Figures:
     seeds = [first + k for k in range(SOLVES)]
     expected = [task(k) for k in seeds]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
         if way == "threads":
             found = _in_threads(seeds)
         elif way == "threads and fork":

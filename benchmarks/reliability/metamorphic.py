@@ -1,8 +1,8 @@
-"""Metamorphic: a question changed in a known way has its answer changed in a known way.
+"""Metamorphic: a known change of the problem changes the solution in a known way.
 
-Both answers come with an interval for the minimum, of which the verifier knows that it is right. So
-the two intervals, one transformed, must meet; where the loss is strongly convex, the two points
-must be as near to each other as their error bounds say.
+Both results have a verified interval for the minimum. So the two intervals, one of them
+transformed, must overlap. If the loss is strongly convex, the distance of the two points must be
+within their error bounds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHANGES = ("relabel", "flip", "split", "scale", "objective", "shift", "union", "
 
 
 def with_arrays(data: Any, change: Any) -> Any:
-    """Return the same term with every array of vertices passed through `change`."""
+    """Return the same term with `change` applied to every array over vertices."""
     if isinstance(data, EntropicSimplex):
         return EntropicSimplex(change(data.cost), data.epsilon)
     if isinstance(data, LinearBox):
@@ -35,14 +35,14 @@ def with_arrays(data: Any, change: Any) -> Any:
 
 
 def answer(problem: Problem) -> Result:
-    """Solve, and have it confirmed."""
+    """Solve and verify."""
     result = solve(problem, tol=1e-9, max_iterations=3000, time_limit=5, n_threads=1)
     confirm(problem, result)
     return result
 
 
 def agree(one: Result, two: Result, size: float, u: Any, told: str, factor: float = 1.0) -> None:
-    """Assert that the intervals meet, and the points as far as is proved."""
+    """Assert that the intervals overlap, and that the points are within the proved distance."""
     slack = 1e-12 * (abs(one.primal) + abs(one.dual) + size)
     assert factor * two.dual <= one.primal + slack, f"{told}: {two.dual} above {one.primal}"
     assert one.dual <= factor * two.primal + slack, f"{told}: {one.dual} above {two.primal}"
@@ -53,7 +53,7 @@ def agree(one: Result, two: Result, size: float, u: Any, told: str, factor: floa
 
 
 def check(seed: int, number: int) -> Figures:
-    """Change one random problem in one way."""
+    """Apply one change to one random problem."""
     rng = np.random.default_rng([seed, number, 2])
     kind = CHANGES[number % len(CHANGES)]
     while True:

@@ -1,8 +1,8 @@
-"""Out of memory: an allocation that fails at any point raises MemoryError, and nothing is lost.
+"""Out of memory: a failed allocation at any point raises MemoryError and leaks nothing.
 
-Each case lowers the limit on address space (RLIMIT_AS) to a random number of bytes above what the
-process has, and calls a function that needs more, again and again. It may raise MemoryError or give
-the right answer. Afterwards, with the limit gone, the answer is right, and the process has not
+Each case lowers the limit on address space (RLIMIT_AS) to a random number of bytes above the
+current use. It then repeatedly calls a function that needs more. The function may raise MemoryError
+or return the right answer. After the limit is removed, the answer is right, and the process has not
 grown.
 """
 
@@ -37,7 +37,7 @@ def _memory(name: str) -> int:
 
 
 def tasks() -> dict[str, Callable[[], Any]]:
-    """Return functions that need some megabytes, and give an array or a number."""
+    """Return functions that need some megabytes and return an array or a number."""
     rng = np.random.default_rng(0)
     n = SIDE * SIDE
     grid = grid_graph((SIDE, SIDE), 0.4)

@@ -1,6 +1,7 @@
-"""The page: users with scripted strokes, all at once; no error, no cross-talk, bounded memory.
+"""The page under load: no error, no cross-talk, bounded memory.
 
-`benchmarks/page.py` says what they do. The first case, the short version, is of few users.
+`benchmarks/page.py` describes what the simultaneous users do. The first case, used by the short
+version, has few users.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ MOST_MEMORY = 1024.0
 
 
 def check(seed: int, number: int) -> Figures:
-    """Let users at a server of its own."""
+    """Run users against a separate server."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from page import measure
 

@@ -42,7 +42,7 @@ LARGEST_EXPONENT = 150
 
 
 def make_graph(rng: Generator, kind: str, weights: str, scale: float) -> Graph:
-    """Return a graph of some tens of vertices, now and then some hundreds."""
+    """Return a graph with some tens of vertices, sometimes some hundreds."""
     edges: NDArray[Any]
     n = int(rng.integers(2, 40)) if rng.random() < 0.95 else int(rng.integers(100, 600))
     if kind == "grid":
@@ -79,7 +79,7 @@ def make_graph(rng: Generator, kind: str, weights: str, scale: float) -> Graph:
 
 
 def both_labels(rng: Generator, graph: Graph, y: Any) -> None:
-    """Give every component of two vertices or more labels of both kinds, and others none."""
+    """Give every component of at least two vertices labels of both kinds, and the others none."""
     from scipy.sparse.csgraph import connected_components
 
     n_pieces, piece = connected_components(graph.to_sparse(), directed=False)
@@ -91,7 +91,7 @@ def both_labels(rng: Generator, graph: Graph, y: Any) -> None:
 
 
 def make_problem(rng: Generator, largest: float = LARGEST_EXPONENT) -> tuple[Problem, str]:
-    """Return a problem and what it is; scales are 10^±largest where the term has one."""
+    """Return a problem and its description; scales are 10^±largest if the term has one."""
     kind, term = str(rng.choice(GRAPHS)), str(rng.choice(TERMS))
     spread = str(rng.choice(["plain", "ties", "spread", "same"]))
     is_extreme = rng.random() < 0.5
@@ -103,7 +103,7 @@ def make_problem(rng: Generator, largest: float = LARGEST_EXPONENT) -> tuple[Pro
     elif term in ("absolute", "poisson", "logistic"):
         weight_scale = 1.0
     weight_scale *= 10.0 ** rng.uniform(-4, 3)
-    if is_extreme and rng.random() < 0.15:  # nothing fits anything
+    if is_extreme and rng.random() < 0.15:  # no data agrees with any other
         weight_scale = 10.0 ** rng.uniform(-largest, largest)
     graph = make_graph(rng, kind, spread, weight_scale)
     n = graph.n_vertices
@@ -118,7 +118,7 @@ def make_problem(rng: Generator, largest: float = LARGEST_EXPONENT) -> tuple[Pro
 def make_term(
     rng: Generator, term: str, graph: Graph, shape: tuple[int, ...], scale: float, strength: float
 ) -> DataTerm:
-    """Return a data term; its numbers are of this scale, in the unit of edge weights `strength`."""
+    """Return a data term of this scale; `strength` is the scale of the edge weights."""
     kind = rng.choice(["noise", "ties", "zero", "offset", "constant", "steps"])
     if kind == "ties":
         f = rng.integers(-2, 3, shape).astype(float)

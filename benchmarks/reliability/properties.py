@@ -1,4 +1,4 @@
-"""All the properties, by the names that the command line has for them."""
+"""All properties, by their names on the command line."""
 
 from __future__ import annotations
 

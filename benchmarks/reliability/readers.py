@@ -1,10 +1,11 @@
-"""Readers: files that are damaged, hostile or nonsense, for DIMACS, tables, images and scribbles.
+"""Readers: damaged, hostile or random files for DIMACS, tables, images and scribbles.
 
-Right files are cut, joined, overwritten and sprinkled with what parsers fear. A reader may refuse
-with its own error, which names the file, or take the file; anything else is a failure, and so is an
-input that takes more than a second of processor time or two gigabytes. The fast path of the DIMACS
-reader must do as the slow one does, line and reason of errors included, and what it took must
-survive being written and read again. `fuzz.py` does the same under the guidance of coverage.
+Valid files are truncated, joined, overwritten and mixed with input that is hard for parsers. A
+reader may reject a file with its own error, which names the file, or accept it. Anything else is a
+failure, and so is an input that takes more than a second of processor time or two gigabytes. The
+fast path of the DIMACS reader must behave like the slow one, including line and reason of errors.
+An accepted file must survive being written and read again. `fuzz.py` does the same, guided by
+coverage.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ FEARED = [
 
 
 def seeds(reader: str, rng: Generator) -> list[bytes]:
-    """Return right files."""
+    """Return valid files."""
     if reader == "dimacs":
         buffer = io.BytesIO()
         write_dimacs(gallery.genrmf(2, 3, 1, 50, int(rng.integers(99))), buffer, comment="text")
@@ -65,7 +66,7 @@ def seeds(reader: str, rng: Generator) -> list[bytes]:
 
 
 def mutate(data: bytes, others: list[bytes], rng: Generator) -> bytes:
-    """Return a file that is a little wrong, or very."""
+    """Return a file that is slightly or completely invalid."""
     content = bytearray(data)
     for _ in range(int(rng.integers(1, 6))):
         at = int(rng.integers(0, len(content) + 1))
@@ -93,7 +94,7 @@ def mutate(data: bytes, others: list[bytes], rng: Generator) -> bytes:
 
 
 def read(reader: str, data: bytes, folder: Path) -> str:
-    """Have a reader read; return ``taken`` or ``refused``, raise whatever else comes."""
+    """Run a reader; return ``taken`` or ``refused`` and raise any other exception."""
     path = folder / "input"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -150,7 +151,7 @@ def _read_dimacs(data: bytes) -> str:
 
 
 def check(seed: int, number: int) -> Figures:
-    """Feed a batch of spoilt files to one reader."""
+    """Pass a batch of invalid files to one reader."""
     reader = READERS[number % len(READERS)]
     rng = np.random.default_rng([seed, number, 4])
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))

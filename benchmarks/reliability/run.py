@@ -1,4 +1,4 @@
-"""Puts what is promised to the test, and prints a table.
+"""Test the guarantees of graphtv and print a table.
 
     python benchmarks/reliability/run.py [--only NAME ...] [--quick] [--seconds S] [--seed N]
                                          [--cases N] [--store FILE]
@@ -22,7 +22,7 @@ HEADER = ["Property", "Cases", "Failures", "Time", "Figures"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what was asked for; return how many properties failed."""
+    """Run the requested properties; return how many failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=list(PROPERTIES), default=list(PROPERTIES))
     parser.add_argument("--quick", action="store_true", help="a few cases of each")

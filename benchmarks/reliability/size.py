@@ -1,8 +1,8 @@
-"""Size: an image of 8192² pixels and 10⁷ random edges, within the memory that the docs promise.
+"""Size: an image of 8192² pixels and 10⁷ random edges, within the documented memory.
 
-Each solve has a process of its own, whose peak is compared with the promise; the certificate is
-computed anew, in pieces, with sums of long doubles. The small cases come first, for the short
-version.
+Each solve runs in a separate process, whose peak memory is compared with the documentation. The
+certificate is recomputed in pieces, with sums of long doubles. The small cases come first, for the
+short version.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PIECE = 1 << 22
 
 
 def check(seed: int, number: int) -> Figures:
-    """Solve one problem in a process of its own, and compare its peak with what is promised."""
+    """Solve one problem in a separate process and compare its peak with the documented memory."""
     n, m, most, gap = in_child(_solve, seed, number)
     allowed = 8 * ((PER_VERTEX + INPUT_PER_VERTEX) * n + (PER_EDGE + INPUT_PER_EDGE) * m)
     name = f"{n} vertices, {m} edges"
@@ -48,10 +48,10 @@ def check(seed: int, number: int) -> Figures:
 
 
 def _solve(seed: int, number: int, queue: multiprocessing.Queue[Any]) -> None:
-    solve(Problem(grid_graph((4, 4)), SquaredLoss(np.arange(16.0))))  # what the first call loads
+    solve(Problem(grid_graph((4, 4)), SquaredLoss(np.arange(16.0))))  # loads libraries
     before = reset_peak()
     graph, signal = _instance(seed, number)
-    reset_peak()  # from here on what they were made of is gone
+    reset_peak()  # the temporary arrays are freed from here on
     problem = Problem(graph, SquaredLoss(signal))
     result = solve(problem, tol=TOLERANCE)
     most = peak() - before

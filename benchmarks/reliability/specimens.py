@@ -1,7 +1,7 @@
-"""A right call of everything public, all of its arguments given, for `bad_input` to spoil.
+"""A valid call of every public function with all its arguments, for `bad_input` to modify.
 
-`calls` walks through `graphtv.__all__`, the modules in it and the methods of its classes, so that
-what is new and has no specimen here is noticed.
+`calls` walks through `graphtv.__all__`, the modules in it and the methods of its classes. It
+therefore reports new public names that have no specimen here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ INTERNAL_METHODS = {"core_on", "core_penalty", "with_zero", "with_sparsity", "de
 
 
 class Call(NamedTuple):
-    """A callable and right arguments for it."""
+    """A callable and valid arguments for it."""
 
     name: str
     function: Callable[..., Any]
@@ -240,7 +240,7 @@ for _name in ("TotalVariation", "HuberTV"):
 
 
 def _owner(name: str) -> Any:
-    """Return an object whose methods to call."""
+    """Return an object whose methods are called."""
     made: dict[str, Callable[[], Any]] = {
         "CutPath": lambda: network().cut_path(),
         "FusedLassoPath": lambda: graphtv.fused_lasso_path(graph(), SIGNAL, n_lambdas=3),
@@ -252,7 +252,7 @@ def _owner(name: str) -> Any:
 
 
 def _fitted(name: str) -> Callable[..., Any]:
-    """Return a function that makes an estimator and fits it, for that is where it is checked."""
+    """Return a function that creates and fits an estimator, since `fit` validates parameters."""
     y = np.arange(8.0) if name == "FusedLasso" else LABELS
     return lambda **arguments: getattr(graphtv, name)(**arguments).fit(POINTS, y)
 
@@ -300,7 +300,7 @@ def targets() -> list[tuple[str, str]]:
 
 
 def call(name: str) -> Call:
-    """Return a right call of a public name."""
+    """Return a valid call of a public name."""
     if name not in SPECIMENS:
         raise AssertionError(f"graphtv.{name} is public and has no specimen in specimens.py")
     arguments = SPECIMENS[name]()

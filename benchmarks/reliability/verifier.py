@@ -1,13 +1,13 @@
-"""Judges a result with NumPy's longest floats, by formulas written here for that purpose.
+"""Verifies a result in NumPy's longest floats, with independent formulas.
 
-Nothing of the core is asked: both objectives, the adjoint and the conjugates follow from the arrays
-of the problem alone. (The range of a logistic problem is taken from the problem: that every number
-is a right one there is a theorem, tested elsewhere.)
+The verifier uses nothing of the core: both objectives, the adjoint and the conjugates follow from
+the arrays of the problem alone. (The range of a logistic problem is taken from the problem. That it
+contains a minimiser is a theorem, tested elsewhere.)
 
     P = G(u) + F(Ku),    D = -G*(-Kᵀp) - F*(p),    D ≤ minimum ≤ P
 
-Long doubles have 64 bits and exponents to ±16383 on x86, so that squares of 1e150 are plain numbers
-and a relative gap of 1e-15 is one.
+On x86, long doubles have 64 bits and exponents up to ±16383, so that squares of 1e150 do not
+overflow and a relative gap of 1e-15 can be resolved.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EPSILON = np.longdouble(np.finfo(np.float64).eps)
 
 
 class Verdict(NamedTuple):
-    """Both objectives, the size of the numbers they sum, and what underflow may cost."""
+    """Both objectives, the size of their summands, and the possible error by underflow."""
 
     primal: Any
     dual: Any
@@ -157,7 +157,7 @@ def _simplex(cost: Long, epsilon: Long, u: Long, s: Long) -> tuple[Long, Long, L
 
 
 def confirm(problem: Problem, result: Result) -> Verdict:
-    """Raise AssertionError unless all that a result says of itself is true."""
+    """Raise AssertionError unless all statements of a result are true."""
     u, p = result.u, result.p
     assert u.shape == problem.shape, f"u has shape {u.shape}, not {problem.shape}"
     assert p.shape == problem.dual_shape, f"p has shape {p.shape}, not {problem.dual_shape}"

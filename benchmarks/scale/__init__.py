@@ -1,1 +1,1 @@
-"""Grids in tiles, measured: against the solver in memory, over workers, and larger than memory."""
+"""Benchmarks of grids in tiles: against the solver in memory, over workers, and beyond memory."""

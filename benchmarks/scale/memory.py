@@ -58,7 +58,7 @@ def _compare(image: Any, weight: float, tol: float, chunks: tuple[int, ...], tur
 
 
 def more_tiles(quick: bool) -> None:
-    """Print how many rounds grids of more and more tiles of one size take."""
+    """Print the number of rounds for grids with an increasing number of tiles of one size."""
     sides, length = ((128, 192), 64) if quick else ((256, 512, 1024), 128)
     header(
         f"More tiles of {length}²", "tiles", "weight", "rounds to 1e-3", "to 1e-6",
@@ -80,7 +80,7 @@ def more_tiles(quick: bool) -> None:
 
 
 class Count(Callback):
-    """Counts the tasks of Dask: each once, though what is kept is looked up again."""
+    """Counts the tasks of Dask, each once, although cached tasks are looked up again."""
 
     def __init__(self) -> None:
         self.keys: set[str] = set()
@@ -99,7 +99,7 @@ STEPS = "relax-tile", "take", "relax-strip", "getitem", "paste", "first-layer", 
 
 
 def tasks(quick: bool) -> None:
-    """Print how many tasks a round has, per tile."""
+    """Print the number of tasks per tile and round."""
     counts = 3, 3, 3
     image = da.from_array(make_image(tuple(32 * n for n in counts)), chunks=32)
     header(f"Tasks of a round on {' × '.join(map(str, counts))} tiles", *STEPS, "per tile")

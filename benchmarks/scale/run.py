@@ -2,8 +2,8 @@
 
     python benchmarks/scale/run.py [--quick] [--only NAME ...]
 
-Ratios of processor time are what a busy machine tells best. All contestants of a table run by
-turns in the same run.
+On a busy machine, ratios of processor time are the most reliable figures. All contestants of a
+table take turns in the same run.
 """
 
 from __future__ import annotations

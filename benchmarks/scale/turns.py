@@ -1,4 +1,4 @@
-"""Contestants by turns, and rows of a table."""
+"""Contestants that take turns, and rows of a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOISE = 0.2
 
 
 class Best(NamedTuple):
-    """The least processor time and the least time on the wall, and what the last turn gave."""
+    """The smallest processor and wall-clock times, and the result of the last turn."""
 
     processor: float
     wall: float
@@ -20,7 +20,7 @@ class Best(NamedTuple):
 
 
 def race(contestants: Mapping[str, Callable[[], Any]], turns: int) -> dict[str, Best]:
-    """Return the best of every contestant; they run by turns, so that load hits all of them."""
+    """Return the best of every contestant; they take turns, so that load affects all of them."""
     best: dict[str, Best] = {}
     for _ in range(turns):
         for name, run in contestants.items():
@@ -43,7 +43,7 @@ def row(*cells: Any) -> None:
 
 
 def header(title: str, *columns: str) -> None:
-    """Print the head of a table."""
+    """Print the header of a table."""
     print(f"\n{title}\n")
     row(*columns)
     row(*["---"] * len(columns))

@@ -1,4 +1,4 @@
-"""One worker and two in processes of their own; a grid larger than their memory, zarr to zarr."""
+"""One and two worker processes; a grid larger than their memory, from zarr to zarr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scale.turns import header, make_image, row
 
 
 def one_and_two(quick: bool) -> None:
-    """Print time, the work of the busier worker and memory, on one worker and on two."""
+    """Print time, the work of the busier worker and memory, for one and for two workers."""
     side, length = (128, 64) if quick else (1024, 256)
     header(
         f"{side}² in chunks of {length}², to 1e-6", "workers", "seconds on the wall",
@@ -32,7 +32,7 @@ def one_and_two(quick: bool) -> None:
         da.from_array(make_image((side, side)), chunks=length).to_zarr(store)
         for n_workers in (1, 2):
             with cluster(n_workers, None) as client:
-                denoise_tv(da.from_zarr(store)[:64, :64], 0.1)  # whatever is loaded at first
+                denoise_tv(da.from_zarr(store)[:64, :64], 0.1)  # memory that the first call loads
                 before = client.run(measure)
                 wall, result = timed(da.from_zarr(store))
                 used = difference(client, before)
@@ -46,7 +46,7 @@ def one_and_two(quick: bool) -> None:
 
 
 def larger_than_memory(quick: bool) -> None:
-    """Print the memory that a grid takes whose state is several times the limit of the workers."""
+    """Print the memory of a grid whose state is several times the limit of the workers."""
     side, length, limit = (256, 64, 400_000_000) if quick else (6144, 512, 400_000_000)
     header(
         f"{side}² of float32 from zarr to zarr, tiles in files, to 1e-3",
@@ -78,7 +78,7 @@ def larger_than_memory(quick: bool) -> None:
 
 
 def make(side: int, length: int) -> Any:
-    """Return discs with noise, made chunk by chunk."""
+    """Return discs with noise, generated chunk by chunk."""
 
     def block(block_info: Any = None) -> Any:
         (i0, i1), (j0, j1) = block_info[None]["array-location"]
@@ -105,13 +105,13 @@ def timed(image: Any) -> tuple[float, Any]:
 
 
 def measure() -> tuple[float, int, int]:
-    """Return the processor time, the peak and the present memory of a worker."""
+    """Return the processor time, the peak memory and the current memory of a worker."""
     highest = peak()
     return time.process_time(), highest, reset_peak()
 
 
 def difference(client: Client, before: dict[str, tuple[float, int, int]]) -> list[Any]:
-    """Return processor time, peak, and the peak beyond what there was before, by worker."""
+    """Return processor time, peak, and the increase of the peak, by worker."""
     after = client.run(measure)
     return [
         (after[name][0] - time_, after[name][1], after[name][1] - present)

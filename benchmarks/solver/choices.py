@@ -1,11 +1,11 @@
-"""Race `auto` against every choice by hand: it must never be much worse than the best of them.
+"""Compare `auto` with every explicit choice: it must never be much worse than the best.
 
     python benchmarks/solver/choices.py [--quick] [--gaps 1e-3 1e-6 1e-12] [--time-limit 5]
 
-For graphs of the gallery and several data terms, the processor time of `auto` and of every method
-and preconditioner that applies, to each gap; a row shows the best of them and the ratio of `auto`
-to it. After one turn each, `auto` and the fastest three by hand take turns, of which the best
-counts; what takes longer than the time limit is left out.
+For graphs of the gallery and several data terms, this measures the processor time of `auto` and of
+every method and preconditioner that applies, to each gap. A row shows the best of them and the
+ratio of `auto` to it. After one turn each, `auto` and the three fastest choices take further turns,
+of which the best counts. Runs that exceed the time limit are left out.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def problems(quick: bool) -> Iterator[tuple[str, Problem]]:
 
 
 def contestants(problem: Problem) -> Iterator[tuple[str, str]]:
-    """Yield every method and preconditioner that may be asked for."""
+    """Yield every method and preconditioner that a user can request."""
     yield AUTO
     yield "exact", "auto"
     for preconditioner in FORESTS:
@@ -94,7 +94,7 @@ def contestants(problem: Problem) -> Iterator[tuple[str, str]]:
 
 
 def seconds(problem: Problem, method: str, preconditioner: str, gap: float, limit: float) -> float:
-    """Return the processor time of a run, infinite if it does not apply or not get there."""
+    """Return the processor time of a run; infinite if it does not apply or does not converge."""
     start = time.process_time()
     try:
         result = solve(
@@ -105,13 +105,13 @@ def seconds(problem: Problem, method: str, preconditioner: str, gap: float, limi
             time_limit=limit,
             n_threads=1,
         )
-    except ValueError:  # not for this problem
+    except ValueError:  # does not apply to this problem
         return np.inf
     return time.process_time() - start if result.status == "optimal" else np.inf
 
 
 def race(problem: Problem, gap: float, limit: float) -> dict[tuple[str, str], float]:
-    """Return the processor time of every choice, of the best ones the best of several turns."""
+    """Return the processor time of every choice; for the fastest, the best of several turns."""
     times = {choice: seconds(problem, *choice, gap, limit) for choice in contestants(problem)}
     by_hand = sorted(set(times) - {AUTO}, key=times.__getitem__)
     finalists = [AUTO, *by_hand[:3]]

@@ -1,16 +1,16 @@
-"""How soon a run ends when it is told to: by Ctrl-C at many moments, and by a time limit.
+"""How fast a run stops: after Ctrl-C at many moments, and at a time limit.
 
     python benchmarks/solver/latency.py [--edges 10000000] [--methods auto …] [--quick]
 
 For a grid and a random graph, and for each method, three tables:
 
-- Ctrl-C after so many seconds: milliseconds until `solve` has returned, on the clock and of the
-  processors, and the relative gap of what it returned;
-- time limits: by how much they were exceeded, in milliseconds on the clock and of the processors,
-  and in per cent;
-- silences: the longest times of the main thread in which it did not listen to signals, and where.
+- Ctrl-C after a number of seconds: milliseconds until `solve` has returned, in wall-clock and
+  processor time, and the relative gap of the result;
+- time limits: by how much they were exceeded, in milliseconds of wall-clock and processor time, and
+  in per cent;
+- silences: the longest periods in which the main thread did not process signals, and where.
 
-On a machine that others use, the clock says little; the processors' time says what the work is.
+On a shared machine wall-clock times are noisy; processor time measures the work.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def random(n_edges: int) -> Problem:
 
 
 def interrupted_after(problem: Problem, method: str, moment: float) -> str:
-    """Run, send Ctrl-C, and say how long it took to be heard."""
+    """Run, send Ctrl-C, and return how long the run took to stop."""
     sent: list[tuple[float, float]] = []
 
     def send() -> None:
@@ -74,7 +74,7 @@ def interrupted_after(problem: Problem, method: str, moment: float) -> str:
 
 
 def limited_to(problem: Problem, method: str, seconds: float) -> str:
-    """Run with a time limit, and say by how much it was exceeded."""
+    """Run with a time limit, and return by how much it was exceeded."""
     passed: list[float] = []
     timer = threading.Timer(seconds, lambda: passed.append(time.process_time()))
     timer.start()
@@ -90,7 +90,7 @@ def limited_to(problem: Problem, method: str, seconds: float) -> str:
 
 
 def silences(problem: Problem, method: str, seconds: float) -> list[str]:
-    """Run under a ticking clock, and say where its ticks were not heard for long."""
+    """Run with a periodic signal, and report where it was not processed for long."""
     found: dict[str, float] = {}
     last = time.thread_time()
 

@@ -33,7 +33,7 @@ METHODS = {
 
 
 def make_instance(kind: str, n: int) -> Instance:
-    """Return a grid, neighbours in the plane, or a random graph of so many edges per vertex."""
+    """Return a grid, a neighbour graph, or a random graph with this many edges per vertex."""
     if kind == "grid":
         side = round(n**0.5)
         return grid("grid", piecewise_constant_image((side, side))[0], 0.1)
@@ -55,7 +55,7 @@ def make_instance(kind: str, n: int) -> Instance:
 
 def used(kind: str, n: int, method: str, queue: multiprocessing.Queue) -> None:
     instance = make_instance(kind, n)
-    solve(*small_problem(), **METHODS[method])  # whatever is loaded at the first call
+    solve(*small_problem(), **METHODS[method])  # memory that the first call loads
     before = reset_peak()
     result = solve(instance.graph, instance.signal, n_threads=1, **METHODS[method])
     doubles = (peak() - before) / 8
@@ -84,7 +84,7 @@ def main() -> None:
                 flush=True,
             )
         n, m, doubles = np.array(rows).T
-        # Relative errors: each graph counts alike.
+        # Relative errors, so that all graphs have equal weight.
         (a, b), _ = nnls(np.stack([n, m], axis=1) / doubles[:, None], np.ones(len(n)))
         print(f"{method}: about {a:.1f} doubles per vertex and {b:.1f} per edge")
 

@@ -65,7 +65,7 @@ def measure(
     partition = decompose(graph, preconditioner)
     shape = (graph.n_vertices, graph.edges, graph.weights)
     forests = _core.Forests(*shape, partition.labels, partition.n_forests, 0.0, np.empty(0))
-    steps = (0.0, 0.0, 0.0)  # as they fit the problem
+    steps = (0.0, 0.0, 0.0)  # chosen from the problem
     solver = _core.Pdhg(
         *shape,
         data,
@@ -104,7 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name, graph, signal, preconditioners in problems(0.1 if quick else 1.0):
         one = np.ones(1)
         losses = [("squared", _core.SquaredTerm(len(signal), 1, signal, one), SQUARED)]
-        if graph.weights.max() * 4 > 1:  # else the signal itself is the optimum
+        if graph.weights.max() * 4 > 1:  # otherwise the signal itself is optimal
             losses.append(("absolute", _core.AbsoluteTerm(len(signal), 1, signal, one), ABSOLUTE))
         for loss, data, ways in losses:
             for preconditioner in preconditioners:

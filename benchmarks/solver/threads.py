@@ -1,10 +1,10 @@
-"""Two threads against one on a 2048² image, by the clock on the wall.
+"""Two threads against one on a 2048² image, in wall-clock time.
 
     python benchmarks/solver/threads.py [--side 2048] [--threads 2] [--turns 3]
 
-An iteration of descent on chains, the whole call to 1e-3 and the exact answer. How much two threads
-can gain at most depends on the machine as well: the last line runs as many processes of one thread
-side by side as there are threads, which share nothing but the memory's bandwidth and the caches.
+Measures an iteration of descent on chains, the whole call to 1e-3, and the exact solution. The
+largest possible gain also depends on the machine: the last line runs as many single-threaded
+processes at once as there are threads. They share only the memory bandwidth and the caches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Denoise and inpaint a photograph; the weight comes from the noise.
+"""Denoise and inpaint a photograph, with a weight chosen from the noise.
 
     python docs/gallery/denoising.py [picture.png]
 
@@ -29,7 +29,7 @@ def psnr(image: np.ndarray, truth: np.ndarray) -> float:
 
 
 def main(output: Path, step: int = 1) -> None:
-    """Save the picture to `output`; of every `step`-th pixel only."""
+    """Save the picture to `output`, using every `step`-th pixel."""
     truth = data.camera()[CROP][::step, ::step] / 255
     rng = np.random.default_rng(0)
     noisy = truth + NOISE * rng.standard_normal(truth.shape)
@@ -66,7 +66,7 @@ def main(output: Path, step: int = 1) -> None:
     canvas = FigureCanvasAgg(figure)
     figure.set_dpi(100)
     canvas.draw()
-    # Noise does not compress; few colours do.
+    # Noise compresses badly; a small palette keeps the file small.
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     picture.quantize(48).save(output, optimize=True)
 

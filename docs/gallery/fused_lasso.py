@@ -1,7 +1,8 @@
-"""Unemployment in the counties of the United States, fused into regions.
+"""Fuse the unemployment rates of the counties of the United States into regions.
 
-Each county has its rate of 2009; neighbours share a boundary. The fused lasso replaces the 3109
-numbers by a few hundred pieces of equal value, as many as Schwarz's criterion (BIC) finds worth it.
+Each county has its rate of 2009, and edges join counties that share a boundary. The fused lasso
+replaces the 3109 values by a few hundred regions of equal value. Schwarz's criterion (BIC) selects
+their number.
 
     python docs/gallery/fused_lasso.py [picture.png]
 """
@@ -32,7 +33,7 @@ PLACES = {
 
 
 def main(output: Path, n_lambdas: int = 60) -> FusedLassoPath:
-    """Solve the path, and save the picture."""
+    """Solve the path and save the picture."""
     from matplotlib.figure import Figure
 
     counties = us_counties()
@@ -67,7 +68,7 @@ def main(output: Path, n_lambdas: int = 60) -> FusedLassoPath:
 
 
 def save(figure: Figure, output: Path) -> None:
-    """Save with a palette: a fifth of the size, and nobody sees it."""
+    """Save with a palette: a fifth of the size without a visible difference."""
     from PIL import Image
 
     buffer = BytesIO()
@@ -76,7 +77,7 @@ def save(figure: Figure, output: Path) -> None:
 
 
 def draw_map(ax: Axes, counties: Counties, values: np.ndarray, scale: dict) -> object:
-    """Draw a dot per county, as large as its neighbours are far."""
+    """Draw a dot per county whose size follows the distance to its neighbours."""
     x, y = albers(counties.coordinates).T
     tail, head = counties.graph.edges.T
     length = np.hypot(x[tail] - x[head], y[tail] - y[head])
@@ -93,7 +94,7 @@ def draw_map(ax: Axes, counties: Counties, values: np.ndarray, scale: dict) -> o
 
 
 def label_places(ax: Axes, counties: Counties, values: np.ndarray) -> None:
-    """Name a few regions, with their fused value."""
+    """Label a few regions with their fused value."""
     places = albers(counties.coordinates)
     for name, (county, offset) in PLACES.items():
         (k,) = np.flatnonzero(counties.names == county)

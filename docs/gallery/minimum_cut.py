@@ -1,4 +1,4 @@
-"""Separate coins from their background by minimum cuts, at all thresholds at once.
+"""Separate coins from their background by minimum cuts, for all thresholds at once.
 
     python docs/gallery/minimum_cut.py [picture.png]
 
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from graphtv import Graph, cut_path, gallery, grid_graph
 
-THRESHOLD = 115  # grey value from which on a pixel would rather be a coin
+THRESHOLD = 115  # grey value above which a pixel prefers the coin label
 SMOOTHNESS, CONTRAST = 150, 30.0
 SHIFTS = (50, 25, -15)
 COLOURS = ("#ffd166", "#ef476f", "#118ab2")
@@ -33,7 +33,7 @@ def photograph(step: int) -> np.ndarray:
 
 
 def neighbours(image: np.ndarray) -> Graph:
-    """Return the grid; to cut between alike neighbours costs more than along an outline."""
+    """Return the grid. A cut between similar neighbours costs more than one along an outline."""
     weights = [
         1 + np.rint(SMOOTHNESS * np.exp(-((np.diff(image, axis=axis) / CONTRAST) ** 2)))
         for axis in (0, 1)
@@ -42,7 +42,7 @@ def neighbours(image: np.ndarray) -> Graph:
 
 
 def main(output: Path, step: int = 1) -> None:
-    """Save the picture to `output`; of every `step`-th pixel only."""
+    """Save the picture to `output`, using every `step`-th pixel."""
     image = photograph(step)
     brightness = image.ravel() - THRESHOLD
     path = cut_path(neighbours(image), np.maximum(brightness, 0), np.maximum(-brightness, 0))

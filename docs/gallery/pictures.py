@@ -1,4 +1,4 @@
-"""What `graphtv.plot` draws: runs, images, labels, paths of λ, maps, meshes and forests.
+"""Examples of `graphtv.plot`: runs, images, labels, paths of λ, maps, meshes and forests.
 
     python docs/gallery/pictures.py pictures.png
 
@@ -40,7 +40,7 @@ from graphtv.plot import (
 
 
 def sphere(n: int) -> tuple[Graph, np.ndarray, np.ndarray]:
-    """Return a mesh of the sphere, its points and its triangles."""
+    """Return a mesh of the sphere: its points and its triangles."""
     k = np.arange(n) + 0.5
     height, turn = 1.0 - 2.0 * k / n, np.pi * (1.0 + 5.0**0.5) * k
     radius = np.sqrt(1.0 - height**2)
@@ -51,7 +51,7 @@ def sphere(n: int) -> tuple[Graph, np.ndarray, np.ndarray]:
 
 
 def main(output: Path, size: int = 96, n_points: int = 2500, n_lambdas: int = 25) -> None:
-    """Save the picture; `size` is that of the image, `n_points` that of the mesh."""
+    """Save the picture; `size` is the size of the image, `n_points` that of the mesh."""
     import matplotlib.pyplot as plt
     from PIL import Image
 
@@ -116,7 +116,7 @@ def main(output: Path, size: int = 96, n_points: int = 2500, n_lambdas: int = 25
     buffer = BytesIO()
     figure.savefig(buffer, dpi=70)
     plt.close(figure)
-    # A palette: a third of the size, and nobody sees it.
+    # A palette: a third of the size without a visible difference.
     Image.open(buffer).convert("RGB").quantize(255, Image.Quantize.MAXCOVERAGE).save(
         output, optimize=True
     )

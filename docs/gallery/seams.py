@@ -1,4 +1,4 @@
-"""The seams of overlap-and-trim, and the same chunks without any.
+"""Show the seams of overlap-and-trim, and the same chunks solved without seams.
 
     python docs/gallery/seams.py [picture.png]
 
@@ -25,7 +25,7 @@ CROP = np.s_[40:360, 110:430]
 
 
 def main(output: Path, step: int = 1) -> None:
-    """Save the picture to `output`; of every `step`-th pixel only."""
+    """Save the picture to `output`, using every `step`-th pixel."""
     truth = data.camera()[CROP][::step, ::step] / 255
     noisy = truth + NOISE * np.random.default_rng(0).standard_normal(truth.shape)
     length = len(noisy) // 4
@@ -70,7 +70,7 @@ def main(output: Path, step: int = 1) -> None:
     canvas = FigureCanvasAgg(figure)
     figure.set_dpi(100)
     canvas.draw()
-    # Noise does not compress; few colours do.
+    # Noise compresses badly; a small palette keeps the file small.
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     picture.quantize(256).save(output, optimize=True)
 

@@ -1,4 +1,4 @@
-"""A photograph divided into table, cup, coffee and spoon by a few scribbles, with certificate.
+"""Segment a photograph into table, cup, coffee and spoon from a few scribbles.
 
     python docs/gallery/segmentation.py segmentation.png
 

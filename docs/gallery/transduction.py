@@ -1,7 +1,7 @@
-"""Three moons in a hundred dimensions, and handwritten digits, from a few labels.
+"""Classify three moons in a hundred dimensions and handwritten digits from a few labels.
 
-The first two coordinates of the moons are drawn; the other 98 are noise. Below, accuracy on the
-digits against the part of them that is labelled.
+The picture shows the first two coordinates of the moons; the other 98 are noise. Below, it shows
+the accuracy on the digits against the fraction of labelled samples.
 
     python docs/gallery/transduction.py
 """
@@ -25,7 +25,7 @@ FRACTIONS = (0.01, 0.02, 0.05, 0.1)
 
 
 def hide(y, fraction, seed):
-    """Return y with all but a fraction of each class hidden, at least one label left."""
+    """Return y with all but a fraction of each class hidden, at least one label kept."""
     rng = np.random.default_rng(seed)
     shown = np.full(len(y), -1)
     for label in np.unique(y):
@@ -41,14 +41,14 @@ def spreading():
 
 
 def accuracy(model, X, y, shown):
-    """Fit, and return which part of all samples has the right label."""
+    """Fit, and return the fraction of all samples with the correct label."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # components without labels, where labels are very few
+        warnings.simplefilter("ignore")  # some components have no labels if labels are very few
         return np.mean(model.fit(X, shown).transduction_ == y)
 
 
 def draw_moons(axes, quick):
-    """Draw the labels that are given, and what two methods make of them."""
+    """Draw the given labels and the predictions of two methods."""
     X, y = three_moons(100 if quick else 500, seed=1)
     shown = hide(y, 0.05, 0)
     axes[0].scatter(X[:, 0], X[:, 1], s=3, c="0.8", linewidths=0)
@@ -72,7 +72,7 @@ def draw_moons(axes, quick):
 
 
 def draw_digits(ax, quick):
-    """Draw accuracy against the part of the digits that is labelled."""
+    """Draw accuracy against the fraction of labelled digits."""
     X, y = load_digits(return_X_y=True)
     if quick:
         X, y = X[:300], y[:300]

@@ -1,6 +1,6 @@
 """One adapter per peer, each with `enter(task)`, run by `worker` in the peer's own interpreter.
 
-That interpreter need not have graphtv, and its Python and numpy may be others than ours: nothing
-here imports more than numpy, scipy and the peer, and imports within this folder are relative, since
-a worker knows it as the package ``peers``.
+That interpreter need not have graphtv, and its versions of Python and numpy may differ from ours.
+The adapters therefore import only numpy, scipy and the peer. Imports within this folder are
+relative, since a worker imports it as the package ``peers``.
 """

@@ -1,7 +1,7 @@
 """graphtv's exact total variation on a batch of chains, the rows of the task's image.
 
-Called in the core, with all arrays allocated and checked beforehand, as prox_tv is. *warm* solves
-the same chains again, from the pieces of the last solution, after a change of a thousandth.
+Like prox_tv, it is called in the core, with all arrays allocated and checked beforehand. *warm*
+solves the same chains again after a change of a thousandth, from the pieces of the last solution.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def enter(task: Task) -> list[Entrant]:
     edges = np.stack([vertices[:, :-1].ravel(), vertices[:, 1:].ravel()], axis=1)
     forest = _core.ForestTV(x.size, edges, per_edge.ravel(), 0.0)
     change = 1e-3 * np.random.default_rng(0).standard_normal(x.shape)
-    # Ends where the task is, so that its answer can be judged after every second run.
+    # Ends with the signal of the task, so that every second solution can be checked.
     signals = itertools.cycle([(x + change).ravel(), x.ravel()])
 
     def cold(weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Answer:

@@ -24,7 +24,7 @@ def parametric_cuts(task: Task, maxflow: Any) -> Floats:
     u = np.empty_like(f)
     group = np.zeros(len(f), dtype=np.int64)
     alive = np.arange(len(f))
-    # A cut must gain more than rounding, or groups of equal values would be torn apart.
+    # A cut must gain more than rounding errors, or groups of equal values would be split.
     tolerance = 1e-13 * max(np.abs(f).max(initial=0), weights.max(initial=0))
     while len(alive):
         _, group = np.unique(group, return_inverse=True)
@@ -43,7 +43,7 @@ def parametric_cuts(task: Task, maxflow: Any) -> Floats:
         above &= (gain > tolerance * sizes)[group]
         u[alive] = mean[group]
 
-        # What is cut moves into the signal; what is whole is final.
+        # Cut edges move into the signal; groups without a cut are final.
         crossing = above[tail] != above[head]
         sign = np.where(above[tail], 1.0, -1.0)[crossing] * weights[crossing]
         np.subtract.at(f, alive[tail[crossing]], sign)

@@ -1,8 +1,8 @@
-"""graphtv itself, the whole call of `solve`: decomposition and certificate included.
+"""graphtv itself: the whole call of `solve`, including decomposition and certificate.
 
-*graphtv* stops when it has proved the accuracy, which is the harder task, since it does not know
-the optimum. *graphtv, unproved* is judged as the peers are: by the loosest tolerance whose point is
-good enough.
+*graphtv* stops when it has proved the accuracy. This is the harder task, since it does not know the
+optimum. *graphtv, unproved* is measured like the peers: with the loosest tolerance whose point is
+accurate enough.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ PACKAGES = ("graphtv",)
 
 
 def enter(task: Task) -> list[Entrant]:
-    """Return both ways to be judged."""
+    """Return both entrants."""
     import graphtv
 
     if task.shape:

@@ -1,6 +1,6 @@
 """prox_tv (Barbero and Sra): its methods for images, volumes and chains.
 
-Images and their weights are handed over in Fortran's order, which prox_tv works in.
+Images and their weights are passed in Fortran order, which prox_tv uses internally.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def enter(task: Task) -> list[Entrant]:
             *(two_dimensions(prox_tv, image, task, method) for method in METHODS_2D),
             iterated("weighted dr", lambda n: prox_tv.tv1w_2d(image, down, along, n)),
         ]
-    axes = list(range(1, image.ndim + 1))  # a list: of an array tvgen takes the bytes as doubles
+    axes = list(range(1, image.ndim + 1))  # a list: tvgen reads the bytes of an array as doubles
 
     def general(n: int) -> Any:
-        # Weights are made for every call: tvgen overwrites them.
+        # Weights are created for every call, since tvgen overwrites them.
         weights, norms = np.full(image.ndim, weight), np.ones(image.ndim)
         return prox_tv.tvgen(image, weights, axes, norms, task.n_threads, n)
 

@@ -1,4 +1,4 @@
-"""What a worker is given, a problem in a folder, and what it offers, its entrants."""
+"""The input of a worker, a problem in a folder, and its output, the entrants."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ class Task:
 
 
 class Answer(NamedTuple):
-    """A primal point and, from those that prove something, the relative gap that they prove."""
+    """A primal point and, if the method proves one, its relative gap."""
 
     u: NDArray[Any]
     proved: float | None = None
 
 
 def iterations(most: int = 200_000) -> list[int]:
-    """Return numbers of iterations from 1 to `most`, each an eighth more than the last."""
+    """Return numbers of iterations from 1 to `most`, each an eighth larger than the last."""
     ladder = [1]
     while ladder[-1] < most:
         ladder.append(max(ladder[-1] + 1, ladder[-1] * 9 // 8))
@@ -91,7 +91,7 @@ def tolerances(least: float, per_decade: int = 2) -> list[float]:
 
 @dataclass(frozen=True)
 class Entrant:
-    """A way to solve the task with a ladder of settings, cheap to dear; `run` takes one of them.
+    """A way to solve the task with a ladder of settings, cheap to expensive; `run` takes one.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Entrant:
     ladder : sequence
         Settings that JSON can hold.
     rescues : str
-        The variant of which this is a dearer one: it is tried only where that one fails.
+        The cheaper variant that this one backs up; it is tried only if that one fails.
     threads : int
         How many threads it uses.
     note : str
@@ -119,9 +119,9 @@ class Entrant:
 
 
 def imported(module: str) -> Any:
-    """Return a module of the peer, about whose types nothing is known."""
+    """Return a module of the peer, without type information."""
     return importlib.import_module(module)
 
 
 class DeclinedError(Exception):
-    """The peer has no method for this kind of task; the message says for which it has."""
+    """The peer has no method for this kind of task; the message says which tasks it supports."""

@@ -29,7 +29,7 @@ from .task import DeclinedError, Entrant, Task
 def main(adapter: str) -> None:
     """Serve until the requests end."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints must not mix with the answers
+    os.dup2(2, 1)  # output of a library must not mix with the answers
     serve = Server(adapter)
     for line in sys.stdin:
         answers.write(json.dumps(serve(json.loads(line))) + "\n")
@@ -37,7 +37,7 @@ def main(adapter: str) -> None:
 
 
 class Server:
-    """Holds one task and what the peer offers for it."""
+    """Holds one task and the entrants of the peer for it."""
 
     def __init__(self, adapter: str) -> None:
         self.adapter = adapter
@@ -59,7 +59,7 @@ class Server:
             return {"error": f"{type(error).__name__}: {error}"}
 
     def enter(self, folder: Path) -> dict[str, Any]:
-        """Take up a task."""
+        """Load a task."""
         module = importlib.import_module(f".{self.adapter}", __package__)
         self.folder, self.entrants = folder, module.enter(Task.load(folder))
         shown = ("peer", "variant", "ladder", "rescues", "threads", "note")
@@ -69,7 +69,7 @@ class Server:
         }
 
     def run(self, call: Callable[[Any], Any], setting: Any) -> dict[str, Any]:
-        """Time a call and keep its point."""
+        """Time a call and store its point."""
         wall, processor = time.perf_counter(), time.process_time()
         answer = call(setting)
         processor, wall = time.process_time() - processor, time.perf_counter() - wall

@@ -49,7 +49,7 @@ from graphtv.problem import Problem
 TOLERANCE = 5e-4
 CAP = 2000
 EVERY = 0.04
-"""On images, where looks at the gap are dear, counts from 50 on may be too high by this share."""
+"""On images, evaluating the gap is expensive: counts from 50 on may be too high by this share."""
 
 COLUMNS = {"none": "None", "diagonal": "Diag.", "nested": "Nest. Forest", "linear": "Lin. Forest"}
 """The paper's preconditioners; on a grid, linear forests are its chains."""
