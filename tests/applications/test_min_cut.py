@@ -164,7 +164,7 @@ def test_a_run_that_ends_early_proves_nothing_it_cannot() -> None:
     assert not cut.certified
     assert cut.bound <= network.min_cut().value <= cut.value
     assert network.cut_value(cut.source_side) == cut.value
-    with pytest.raises(ValueError, match="flow is known of certified cuts only"):
+    with pytest.raises(ValueError, match="flow is available for certified cuts only"):
         cut.flow  # noqa: B018
     assert not network.min_cut(time_limit=0.0).certified
 

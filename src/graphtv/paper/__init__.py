@@ -1,8 +1,8 @@
-"""The paper's tables and figures, computed anew: what ``graphtv paper`` runs.
+"""Reproduction of the tables and figures of the paper, run by ``graphtv paper``.
 
-An `experiment` is a list of cells, each of which is run by itself and kept by the `store`; of their
-outcomes it makes tables and pictures, which the `report` shows in the terminal, as CSV and in one
-page of HTML. There is a module per table and figure, imported when it is asked for.
+An `experiment` is a list of cells. Each cell is run separately and saved by the `store`. From the
+outcomes the experiment makes tables and figures, which the `report` shows in the terminal, as CSV
+and as an HTML page. There is one module per table and figure, imported when needed.
 
 References
 ----------

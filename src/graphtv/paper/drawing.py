@@ -1,4 +1,4 @@
-"""Pictures that experiments share: the gap as it falls, written whole or not at all."""
+"""Convergence plots that several experiments use; files are written atomically."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEAST_GAP = 1e-16
-"""Gaps below rounding, 0 among them, are drawn as this."""
+"""Smaller gaps, including 0, are drawn at this value."""
 
 STYLES: dict[str, tuple[str, str]] = {
     "none": (GREY, "-"),
@@ -44,7 +44,7 @@ LABELS = {
 
 @contextmanager
 def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
-    """Yield a figure of that size in inches, and write it as PNG when the block ends well."""
+    """Yield a figure of this size in inches, and write it as PNG if the block succeeds."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -73,7 +73,7 @@ def draw_gaps(
     by: str,
     tolerance: float | None = None,
 ) -> None:
-    """Draw relative gaps against iterations or seconds, both on logarithmic axes.
+    """Plot relative gaps over iterations or seconds, on logarithmic axes.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def draw_gaps(
     curves : mapping
         By preconditioner, triples of iteration, seconds and relative gap.
     by : {'iterations', 'seconds'}
-        What is drawn to the right.
+        The horizontal axis.
     tolerance : float, optional
         Marked by a line.
     """
@@ -97,7 +97,7 @@ def draw_gaps(
         ax.plot(*zip(*points, strict=True), label=LABELS[name], marker=marker, **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.minorticks_off()  # most of the time would go there
+    ax.minorticks_off()  # they would take most of the drawing time
     if tolerance is not None:
         ax.axhline(tolerance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     ax.set_xlabel(by)

@@ -1,4 +1,4 @@
-"""What an experiment is: cells that are run one by one, and what is made of their outcomes."""
+"""The definition of an experiment: cells to run, and tables and figures of their outcomes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ NAMES = ("table1", "table2", "table3", "figure1", "figure2")
 """The experiments, each the module of that name."""
 
 Outcome = dict[str, Any]
-"""What a cell has found, as JSON can keep it: numbers, texts, lists and dictionaries of them."""
+"""The outcome of a cell in JSON types: numbers, strings, lists and dictionaries."""
 
 Progress = Callable[[str], None]
-"""Told now and then by a running cell how far it has come, in a few words."""
+"""Called periodically by a running cell with a short description of its progress."""
 
 
 class UnavailableError(Exception):
-    """A cell cannot be run here, for lack of data or of a package; the message says which.
+    """A cell cannot be run because data or a package are missing; the message says which.
 
     Nothing is stored, and the table shows the reason.
     """
@@ -44,7 +44,7 @@ class Cell:
 
 
 class Outcomes(Mapping[str, Outcome]):
-    """The outcomes that are known, by key, and why some others are not."""
+    """The known outcomes by key, and the reasons why others are missing."""
 
     def __init__(
         self, known: Mapping[str, Outcome] | None = None, reasons: Mapping[str, str] | None = None
@@ -103,7 +103,7 @@ class Row:
     section : str
         The title.
     note : str
-        What is to be said about this row.
+        A note about this row.
     """
 
     entries: Sequence[Entry] = ()
@@ -126,7 +126,7 @@ class Table:
     rows : sequence of Row
         The rows.
     notes : sequence of str
-        What is to be said about it.
+        Notes about the table.
     """
 
     name: str
@@ -138,14 +138,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the paper says, and whether it holds here.
+    """A claim of the paper and whether it holds here.
 
     Parameters
     ----------
     text : str
         What is claimed.
     holds : bool or None
-        Whether it holds, None if nothing that was run decides it.
+        Whether it holds; None if the runs do not decide it.
     evidence : str
         What was found.
     """
@@ -187,18 +187,18 @@ class Experiment(ABC):
 
     @abstractmethod
     def cells(self) -> list[Cell]:
-        """Return the cells in the order in which they are best run."""
+        """Return the cells in the order in which they are run."""
 
     @abstractmethod
     def tables(self, outcomes: Outcomes) -> list[Table]:
-        """Return the tables of what is known so far."""
+        """Return the tables of the outcomes so far."""
 
     def claims(self, outcomes: Outcomes) -> list[Claim]:
-        """Return what the paper says about it, judged by what is known so far."""
+        """Return the claims of the paper, judged by the outcomes so far."""
         return []
 
     def pictures(self, outcomes: Outcomes, folder: Path) -> list[Picture]:
-        """Draw what is known so far into PNG files of the folder; needs matplotlib."""
+        """Draw the outcomes so far into PNG files in the folder; needs matplotlib."""
         return []
 
 

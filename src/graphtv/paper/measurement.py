@@ -1,4 +1,4 @@
-"""Counts the iterations of the paper's algorithm: accelerated PDHG under a preconditioner.
+"""Count the iterations of the paper's algorithm: accelerated PDHG with a preconditioner.
 
 What `graphtv.solve` adds to it (points polished, gaps looked at rarely) is left out: u and p are
 the iterates themselves, and the count is that of the first iterate whose relative gap
@@ -32,10 +32,10 @@ GAMMA = 0.25
 """The paper's constant of strong convexity for the squared loss."""
 
 POINTS = 160
-"""A curve of so many points shows how the gap falls."""
+"""Number of points of a convergence curve."""
 
 NEAR = 10.0
-"""From this multiple of the tolerance on, every iterate is looked at."""
+"""Below this multiple of the tolerance, the gap is evaluated in every iteration."""
 
 TELL_EVERY = 0.2
 """Seconds between two reports of progress."""
@@ -50,13 +50,13 @@ class Curve:
     _next: float = 1.0
 
     def add(self, iteration: int, seconds: float, gap: float) -> None:
-        """Take a point if it is far enough from the last."""
+        """Add a point if it is far enough from the last."""
         if iteration >= self._next:
             self.points.append((iteration, round(seconds, 6), float(f"{gap:.4g}")))
             self._next = max(iteration + 1.0, iteration * self.growth)
 
     def close(self, iteration: int, seconds: float, gap: float) -> None:
-        """Take the last point in any case."""
+        """Add the last point in any case."""
         if not self.points or self.points[-1][0] != iteration:
             self.points.append((iteration, round(seconds, 6), float(f"{gap:.4g}")))
 
@@ -73,7 +73,7 @@ def count(
     scheme: str = "accelerated",
     first_gap: float | None = None,
 ) -> tuple[Outcome, Floats]:
-    """Run accelerated PDHG until its iterate proves the tolerance, and return what it took.
+    """Run accelerated PDHG until the iterates reach the tolerance, and return the counts.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def count(
     tolerance : float
         Relative gap to reach.
     cap : int
-        Iterations after which to give up.
+        Largest number of iterations.
     progress : callable
         Told how far it is.
     gamma : float

@@ -1,4 +1,4 @@
-"""The same table for the terminal, as CSV and as a page of HTML that needs no other file.
+"""Tables for the terminal, as CSV and as a self-contained HTML page.
 
 Where the paper has a figure it stands beside ours: in a column of its own in the CSV file, dimmed
 beneath ours elsewhere.
@@ -24,7 +24,7 @@ NOTHING = "·"
 
 @dataclass(frozen=True)
 class Section:
-    """What the page shows of one experiment."""
+    """The part of the page for one experiment."""
 
     name: str
     title: str
@@ -65,7 +65,7 @@ def write_csv(table: Table, folder: Path) -> Path:
 
 
 def show(table: Table, stream: TextIO) -> None:
-    """Print a table, with rich where it is installed."""
+    """Print a table, with rich if it is installed."""
     try:
         from rich.console import Console
     except ImportError:
@@ -106,7 +106,7 @@ def _marked(entry: Entry) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text such that rich takes no bracket for a mark."""
+    """Return the text with escaped brackets, which rich would interpret as markup."""
     return text.replace("[", r"\[")
 
 
@@ -167,7 +167,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def show_claims(claims: Sequence[Claim], stream: TextIO) -> None:
-    """Print what the paper claims, and whether it holds."""
+    """Print the claims of the paper and whether they hold."""
     for claim in claims:
         print(f"{_verdict(claim)}: {claim.text} ({claim.evidence})", file=stream)
 
@@ -206,7 +206,7 @@ figcaption, .notes { color: var(--quiet); font-size: .92em; }
 
 def write_page(sections: Sequence[Section], facts: Sequence[str], folder: Path) -> Path:
     """Write the page into the folder, with all pictures inside, and return the file."""
-    title = "Combinatorial preconditioners: the paper's tables and figures, computed anew"
+    title = "Combinatorial preconditioners: tables and figures of the paper, reproduced"
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',

@@ -1,4 +1,4 @@
-"""Runs the cells of an experiment that the store does not have yet."""
+"""Run the cells of an experiment that are not in the store."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from graphtv.paper.store import Store
 
 
 class Listener(Protocol):
-    """Hears how a run goes on."""
+    """Reports the progress of a run."""
 
     def begin(self, experiment: Experiment, cells: int, kept: int) -> None:
-        """Hear that an experiment begins, and how many of its cells are known already."""
+        """Report that an experiment begins, and how many of its cells are already complete."""
 
     def start(self, key: str) -> None:
-        """Hear that a cell is run."""
+        """Report that a cell starts."""
 
     def tell(self, text: str) -> None:
-        """Hear how far the cell is."""
+        """Report the progress of the cell."""
 
     def finish(self, key: str, outcome: Outcome | None, reason: str) -> None:
-        """Hear that a cell is done, or with None why it cannot be."""
+        """Report that a cell is complete, or with None the reason why it cannot be run."""
 
 
 def run(experiment: Experiment, store: Store, listener: Listener) -> Outcomes:
@@ -46,7 +46,7 @@ def run(experiment: Experiment, store: Store, listener: Listener) -> Outcomes:
 
 
 def stored(experiment: Experiment, store: Store) -> Outcomes:
-    """Return what the store has of an experiment, without running anything."""
+    """Return the stored outcomes of an experiment without running anything."""
     return Outcomes(collect(experiment, experiment.cells(), store))
 
 

@@ -1,7 +1,7 @@
-"""The outcomes of finished cells, one JSON file each, so that an interrupted run can go on.
+"""The outcomes of completed cells, one JSON file each, so that an interrupted run can continue.
 
-A file says what it is of: experiment, cell, whether the run was quick, versions. One that does not
-fit, or cannot be read, counts as none, and is replaced when the cell has been run again.
+A file contains the experiment, the cell, whether the run was quick, and versions. A file that does
+not match or cannot be read is ignored, and is replaced when the cell is run again.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class Store:
     Parameters
     ----------
     out : Path
-        The folder of all output. It need not exist yet.
+        The output folder. It need not exist.
     """
 
     def __init__(self, out: Path) -> None:
         self._folder = out / FOLDER
 
     def has(self, name: str) -> bool:
-        """Whether anything is kept of the experiment of that name."""
+        """Return whether the store has outcomes of this experiment."""
         return (self._folder / name).is_dir()
 
     def path(self, experiment: Experiment, key: str) -> Path:
-        """Return where the outcome of a cell is kept."""
+        """Return the path of the outcome of a cell."""
         kind = "quick" if experiment.quick else "full"
         readable = re.sub(r"[^\w.-]+", "_", key)[:80]
         digest = hashlib.sha256(key.encode()).hexdigest()[:8]  # of keys that look alike
@@ -54,7 +54,7 @@ class Store:
         return outcome if isinstance(outcome, dict) else None
 
     def put(self, experiment: Experiment, key: str, outcome: Outcome) -> None:
-        """Keep the outcome of a cell, all of it or nothing."""
+        """Write the outcome of a cell atomically."""
         path = self.path(experiment, key)
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {"of": _identity(experiment, key), "outcome": outcome}

@@ -46,15 +46,15 @@ class CutPath:
     Attributes
     ----------
     breakpoints : ndarray, shape (k,)
-        The shifts at which the cut changes, decreasing: the nearest floats where they are fractions
-        (two that differ by less than a float can tell are equal here).
+        The shifts at which the cut changes, in decreasing order. Fractions are rounded to the
+        nearest float, so two breakpoints that differ by less than rounding are equal here.
     order : ndarray of int
-        The vertices in the order in which they join the source side as θ falls; without those that
-        are tied to the sink.
+        The vertices in the order in which they join the source side as θ decreases, without those
+        that are tied to the sink.
     sizes : ndarray of int, shape (k + 1,)
         Numbers of vertices of the source sides.
     values : ndarray, shape (k + 1,)
-        What each cut costs without the shift: integers, exactly, if all capacities are whole.
+        The cost of each cut without the shift; exact integers if all capacities are integers.
     certified : bool
         Whether every cut is proved to be minimal, for every θ. This takes whole capacities: the
         breakpoints are then known as fractions, and each cut is proved by a flow in integers. With
@@ -89,7 +89,7 @@ class CutPath:
         return self._levels.side(self.level(theta))
 
     def value(self, theta: float = 0.0) -> int | float:
-        """Return what the minimum cut costs at the shift θ, the shift included.
+        """Return the cost of the minimum cut at the shift θ, including the shift.
 
         A concave function of θ, linear between the breakpoints: every vertex of the source side
         adds θ if that is positive, every other one -θ if it is negative; tied ones add nothing.
@@ -122,7 +122,7 @@ class CutPath:
 
     @staticmethod
     def _shift(theta: Any) -> int | float:
-        """Return θ, a whole number to the last digit."""
+        """Return θ; integers are kept exactly."""
         shift = as_real(theta, "theta")
         return int(theta) if isinstance(theta, int | np.integer) else shift
 
@@ -139,18 +139,18 @@ def cut_path(
     """Return the minimum cuts for all shifts of the terminal capacities, from one solution.
 
     For every θ ≥ 0 the capacities to the sink are t + θ; for θ < 0 those from the source are
-    s - θ. As θ falls from ∞ to -∞ the source side grows from nothing to everything, and
-    never loses a vertex.
+    s - θ. As θ decreases from ∞ to -∞, the source side grows from the empty set to all vertices
+    and never loses a vertex.
 
     Parameters
     ----------
     graph : Graph
         The graph; its weights are the capacities of its edges, in both directions.
     source_capacities, sink_capacities : float or array_like, shape (n,)
-        Capacities from the source to each vertex, and from each vertex to the sink. Infinity
-        ties a vertex to that terminal; θ does not concern it.
+        Capacities from the source to each vertex, and from each vertex to the sink. Infinity ties
+        a vertex to that terminal; θ does not affect it.
     **solve_options
-        Options of `graphtv.solve`. `tol` is 0 unless given.
+        Options of `graphtv.solve`. The default of `tol` is 0.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Directed networks with capacities and two terminals: what minimum cuts and maximum flows ask."""
+"""Directed networks with capacities and two terminals, for minimum cuts and maximum flows."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ __all__ = ["FlowNetwork"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FlowNetwork:
-    """A directed network of which a minimum cut, or a maximum flow, is asked.
+    """A directed network with capacities, a source and a sink.
 
     Parallel arcs, self-loops, arcs into the source and arcs out of the sink are allowed.
 
     Parameters
     ----------
     n_vertices : int
-        Number of vertices, terminals included.
+        Number of vertices, including the terminals.
     arcs : array_like of int, shape (m, 2)
         Tail and head of each arc.
     capacities : int, float or array_like, shape (m,)
-        Nonnegative finite capacities, one for all arcs or one per arc. Integers below 2⁶³ stay
-        integers, to the last digit.
+        Nonnegative finite capacities, one for all arcs or one per arc. Integers below 2⁶³ are kept
+        exactly.
     source, sink : int
         The terminals, two different vertices.
 
@@ -72,7 +72,7 @@ class FlowNetwork:
         return len(self.arcs)
 
     def min_cut(self, **solve_options: Any) -> Cut:
-        """Return a minimum cut between source and sink, and its proof.
+        """Return a minimum cut between source and sink, with a certificate.
 
         See `graphtv.min_cut`, of which this is the directed form; the options are those of
         `graphtv.solve`. The source side includes the source, and the flow has an entry per arc.
@@ -152,7 +152,7 @@ class FlowNetwork:
         return Graph(len(kept), edges, graph.weights), signal[kept]
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same arcs in the same order, with the same capacities."""
+        """Return whether both networks have the same arcs and capacities in the same order."""
         if not isinstance(other, FlowNetwork):
             return NotImplemented
         return (

@@ -22,20 +22,21 @@ from graphtv.applications.cuts.flow_network import FlowNetwork, exact_sum
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Flow:
-    """A maximum flow: nothing is lost at any vertex, and no capacity is exceeded.
+    """A maximum flow: it is conserved at every vertex and respects all capacities.
 
-    Its value equals that of the cut, which proves both. Integers for whole capacities.
+    Its value equals that of the cut, which proves that both are optimal. All numbers are integers
+    if the capacities are.
 
     Attributes
     ----------
     value : int or float
-        What leaves the source in all.
+        The total flow out of the source.
     edges : ndarray, shape (m,)
-        Of a `FlowNetwork`, the flow along each arc, between 0 and its capacity. Of a `Graph`, the
+        For a `FlowNetwork`, the flow along each arc, between 0 and its capacity. For a `Graph`, the
         net flow along each edge (i, j), from i to j, between -weight and weight.
     source, sink : ndarray, shape (n,)
-        What each vertex receives from the source, and gives to the sink. At every other vertex it
-        holds that source + inflow = sink + outflow.
+        The flow from the source to each vertex, and from each vertex to the sink. At every vertex
+        source + inflow = sink + outflow.
     """
 
     value: int | float

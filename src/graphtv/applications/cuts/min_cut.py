@@ -29,35 +29,35 @@ from graphtv.terms import SquaredLoss
 __all__ = ["Cut", "min_cut"]
 
 START = 1e-3
-"""Relative gap of the denoised signal from which augmenting paths finish a cut the soonest."""
+"""Relative gap of the denoised signal at which augmenting paths take over."""
 
 PATIENCE = 50
 """Looks at an arc, on average, after which flows alone are given up for a start by descent."""
 
 FLOW_OPTIONS = {"time_limit", "n_threads", "stop"}
-"""Options that do not ask for the solver."""
+"""Options that do not need the solver."""
 
 REAL_GAP = 1e-9
-"""Of real capacities, the part of a cut's value that rounding may leave unproved."""
+"""For real capacities, the relative gap of a certified cut that rounding may leave."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cut:
-    """A cut between source and sink, and what is proved about it.
+    """A cut between source and sink with its certificate.
 
     Attributes
     ----------
     value : int or float
-        The capacity of the cut, from the capacities as they were given: an exact integer if all of
-        them are whole, otherwise correctly rounded.
+        The capacity of the cut, computed from the given capacities: an exact integer if all of them
+        are integers, otherwise correctly rounded.
     source_side : ndarray of bool, shape (n,)
-        The vertices on the source's side.
+        The vertices on the source side.
     certified : bool
-        Whether no cut is smaller. With whole capacities this is proved without rounding: the bound,
-        computed from a flow in integer arithmetic, equals the value. With others, no cut is smaller
-        by more than 1e-9 of the value (or by `tol`, where that was larger).
+        Whether the cut is proven to be minimal. With integer capacities the proof has no rounding
+        errors: the bound, computed from a flow in integer arithmetic, equals the value. With other
+        capacities, no cut is smaller by more than 1e-9 of the value (or by `tol`, if it is larger).
     bound : int or float
-        What no cut is below.
+        A lower bound of all cuts.
     """
 
     value: int | float
@@ -73,18 +73,20 @@ class Cut:
     def result(self) -> Result:
         """The solution of the denoising problem: the cut is near to where ``result.u > 0``.
 
-        It is computed when first asked for, unless the cut was found from it.
+        It is computed on first access, unless the cut was computed from it.
         """
         return self._result or solve_levels(self._problem, self._options)
 
     @cached_property
     def flow(self) -> Flow:
-        """A maximum flow, of the same value: a proof that anybody can check.
+        """A maximum flow of the same value, which proves that the cut is minimal.
 
-        It is computed when first asked for. Only a certified cut has one.
+        It is computed on first access. Only a certified cut has one.
         """
         if not self.certified:
-            raise ValueError("flow is known of certified cuts only, got a cut that is not")
+            raise ValueError(
+                "flow is available for certified cuts only, got a cut that is not certified"
+            )
         return maximum_flow(self._problem, self.source_side, self._pseudoflow)
 
     def __repr__(self) -> str:
@@ -96,7 +98,7 @@ class Cut:
 def min_cut(
     graph: Graph, source_capacities: Any, sink_capacities: Any, **solve_options: Any
 ) -> Cut:
-    """Return a minimum cut of an undirected graph between two terminals, with proof.
+    """Return a minimum cut of an undirected graph between two terminals, with a certificate.
 
     It minimises Σ_{i∉S} s_i + Σ_{i∈S} t_i + Σ ω_ij [exactly one of i, j in S] over all sets S of
     vertices, the source sides.
