@@ -19,7 +19,7 @@ class Figure:
     accuracy : float
         The accuracy reached, the worst of its turns; for graphtv, the proved accuracy.
     variant, setting
-        How.
+        The variant and the setting that were used.
     """
 
     seconds: float

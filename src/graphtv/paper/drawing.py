@@ -105,7 +105,7 @@ def draw_gaps(
 
 
 def share_legend(figure: Figure, axes: Any) -> None:
-    """Put one legend for all axes above them."""
+    """Add one legend for all axes above them."""
     handles = {}
     for ax in axes.flat:
         handles.update(dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True)))

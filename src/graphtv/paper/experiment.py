@@ -64,7 +64,7 @@ class Outcomes(Mapping[str, Outcome]):
 
 @dataclass(frozen=True)
 class Column:
-    """A column: the group it belongs to, empty if none, and its name within."""
+    """A column: its group (may be empty) and its name within the group."""
 
     group: str
     name: str
@@ -157,7 +157,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG file and what it shows."""
+    """A PNG file and its caption."""
 
     path: Path
     caption: str

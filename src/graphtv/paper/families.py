@@ -1,4 +1,4 @@
-"""The rows of Table 2: how each instance is made, and what the paper found on it."""
+"""The rows of Table 2: the construction of each instance, and the paper's results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Theirs = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Line:
-    """A row: the paper's name of the instance, how it is made, and the paper's figures."""
+    """A row: the paper's name of the instance, its construction, and the paper's figures."""
 
     name: str
     make: Make

@@ -1,9 +1,9 @@
 """Figure 1: four preconditioners of one graph with 96 vertices and 150 edges, and their κ.
 
-The paper does not say which graph. Its κ without preconditioner, 6.41, is that of a random graph of
-Erdős and Rényi (5.8 to 9.4 for nine seeds of ten), while planar graphs of that size have 15 to 36.
-Of the seeds 0 to 399 with κ = √3 for greedy nested forests, SEED has κ nearest to the paper's two
-others. A planar graph is drawn beside it, since its forests are easier to see.
+The paper does not name the graph. Its κ without preconditioner, 6.41, is typical of an Erdős–Rényi
+random graph (5.8 to 9.4 for nine seeds out of ten), while planar graphs of that size have 15 to 36.
+Among the seeds 0 to 399 with κ = √3 for greedy nested forests, SEED has the κ nearest to the
+paper's two other values. A planar graph is drawn next to it, since its forests are easier to see.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ GRAPHS: dict[str, tuple[str, Callable[[], tuple[Graph, Floats | None]]]] = {
 
 
 class Figure1(Experiment):
-    """The decompositions of a graph, drawn, with their condition numbers."""
+    """Drawings of the decompositions of a graph, with their condition numbers."""
 
     name = "figure1"
     title = "Figure 1: decompositions of a graph"
@@ -69,12 +69,12 @@ class Figure1(Experiment):
         self.n_seeds = 10 if quick else 100
 
     def cells(self) -> list[Cell]:
-        """Return a cell per graph, and one of many seeds."""
+        """Return a cell per graph, and one for many seeds."""
         drawn = [Cell(key, functools.partial(self.measure, key)) for key in GRAPHS]
         return [*drawn, Cell("seeds", self.measure_seeds)]
 
     def measure(self, key: str, progress: Progress) -> Outcome:
-        """Return κ of one graph under each preconditioner, and what the theorem says of it."""
+        """Return κ of one graph for each preconditioner, and the bound of the theorem."""
         graph, _ = GRAPHS[key][1]()
         return {method: _measure(graph, method) for method in METHODS}
 
@@ -119,7 +119,7 @@ class Figure1(Experiment):
         return Row(entries)
 
     def claims(self, outcomes: Outcomes) -> list[Claim]:
-        """Judge the theorem and the order of the four."""
+        """Judge the theorem and the order of the four preconditioners."""
         drawn = [outcomes[key] for key in GRAPHS if key in outcomes]
         if not drawn:
             return []
@@ -191,7 +191,7 @@ def _row(name: str, outcome: Outcome, paper: dict[str, str]) -> Row:
 
 
 def _root(square: Fraction) -> str:
-    """Return √square as one writes it."""
+    """Return √square in the usual notation."""
     root = isqrt(square.numerator)
     is_whole = square.denominator == 1 and root * root == square.numerator
     return str(root) if is_whole else f"√{square}"

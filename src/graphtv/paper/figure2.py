@@ -1,9 +1,10 @@
 """Figure 2: a photograph with scribbles, and its segmentation after eleven iterations.
 
-The paper shows one image of the ICG benchmark after 11 iterations with chains. Here that stands
-beside what PDHG has after as many iterations without preconditioner, and the converged labels.
-The image of the benchmark is drawn where its folder is given (the paper's is not named); in any
-case so is a photograph that comes with scikit-image. The problems are those of Table 3.
+The paper shows one image of the ICG benchmark after 11 iterations with chains. Here it is shown
+next to the result of PDHG without preconditioner after as many iterations, and to the converged
+labels. An image of the benchmark is drawn if its folder is given (the paper does not name its
+image). A photograph that comes with scikit-image is always drawn. The problems are those of Table
+3.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Figure2(Experiment):
         self.step = 4 if quick else 1
 
     def cells(self) -> list[Cell]:
-        """Return a cell per photograph and preconditioner, and one of the converged labels."""
+        """Return a cell per photograph and preconditioner, and one for the converged labels."""
         return [
             Cell(f"{name}/{method}", functools.partial(self.measure, name, method))
             for name in PHOTOGRAPHS
@@ -80,7 +81,7 @@ class Figure2(Experiment):
         return coffee(self.step) if name == "coffee" else read_icg(self.data, name).every(self.step)
 
     def measure(self, name: str, method: str, progress: Progress) -> Outcome:
-        """Return the labels after the iterations, as runs, and the gap they prove."""
+        """Return the run-length encoded labels after the iterations, and their proved gap."""
         photograph = self.photograph(name)
         problem = image_problem(photograph)
         if method == "converged":
@@ -112,7 +113,7 @@ class Figure2(Experiment):
         return found
 
     def tables(self, outcomes: Outcomes) -> list[Table]:
-        """Return the gaps, and how far the labels are from the converged ones."""
+        """Return the gaps, and the distance of the labels from the converged ones."""
         columns = [
             Column("", "preconditioner"),
             Column("", "it"),
@@ -140,7 +141,7 @@ class Figure2(Experiment):
         return [Table("figure2", caption, columns, rows, notes)]
 
     def claims(self, outcomes: Outcomes) -> list[Claim]:
-        """Judge the labels with chains by the converged ones."""
+        """Compare the labels with chains to the converged ones."""
         shares = {}
         for name in PHOTOGRAPHS:
             found = [outcomes.get(f"{name}/{method}") for method in ("chains", "converged", "none")]
@@ -183,7 +184,7 @@ class Figure2(Experiment):
 
 
 def to_runs(labels: Labels) -> list[int]:
-    """Return the labels as value, length, value, length, …, row by row."""
+    """Return the labels run-length encoded as value, length, value, length, …, row by row."""
     flat = labels.ravel()
     starts = np.concatenate([[0], np.flatnonzero(np.diff(flat)) + 1, [flat.size]])
     runs = [(int(flat[start]), int(end - start)) for start, end in pairwise(starts)]
@@ -197,7 +198,7 @@ def from_runs(found: Outcome) -> Labels:
 
 
 def unlike(found: Outcome, converged: Outcome) -> float:
-    """Return the share of pixels whose label is not the converged one."""
+    """Return the fraction of pixels whose label differs from the converged one."""
     return float(np.mean(from_runs(found) != from_runs(converged)))
 
 
@@ -260,7 +261,7 @@ def _painted(labels: Labels) -> NDArray[np.float64]:
 
 
 def _outlined(image: NDArray[np.uint8], labels: Labels) -> NDArray[np.float64]:
-    """Return the photograph with white borders of the labels."""
+    """Return the photograph with the borders of the labels in white."""
     outlined = image / 255.0
     borders = _widened(_borders(labels), labels.shape[1] // WIDTH)
     outlined[_widened(borders, 1)] *= 0.25
@@ -269,7 +270,7 @@ def _outlined(image: NDArray[np.uint8], labels: Labels) -> NDArray[np.float64]:
 
 
 def _scribbled(photograph: Photograph) -> NDArray[np.float64]:
-    """Return the photograph, paler, with the scribbles in the colours of their classes."""
+    """Return the lightened photograph with the scribbles in the colours of their classes."""
     from matplotlib.colors import to_rgb
 
     palette = np.array([to_rgb(colour) for colour in COLOURS])
@@ -293,7 +294,7 @@ def _borders(labels: Labels) -> NDArray[np.bool_]:
 
 
 def _widened(mask: NDArray[np.bool_], n_pixels: int) -> NDArray[np.bool_]:
-    """Return the mask with what is so near to it."""
+    """Return the mask, dilated."""
     from scipy.ndimage import binary_dilation
 
     return np.asarray(binary_dilation(mask, iterations=n_pixels)) if n_pixels else mask

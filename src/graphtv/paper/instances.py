@@ -1,12 +1,12 @@
-"""The max-flow families of Table 2, as minimum cuts to find and as the ROF problems they lead to.
+"""The max-flow families of Table 2, as minimum cuts and as the corresponding ROF problems.
 
-An arc pair of capacities (c, c') becomes an edge of weight (c + c')/2 and moves (c - c')/2 between
-the unaries of its ends; terminal capacities make the unary t - s; vertices without an edge are
-dropped, and f = -unary: the authors' convention. The minimum cut is a level set of u at 0.
+The construction follows the authors. An arc pair of capacities (c, c') becomes an edge of weight (c
++ c')/2 and moves (c - c')/2 between the unaries of its ends. Terminal capacities give the unary t -
+s. Vertices without an edge are dropped, and f = -unary. The minimum cut is a level set of u at 0.
 
-Three families are generated at the paper's sizes. Two are bisections of the very graphs of the
-paper, one is stereo; these are read from the folder of data. The rest cannot be had, and stand-ins
-of the same kind take their places (`stand_ins`, `stereo`).
+Three families are generated at the paper's sizes. Two are bisections of the same graphs as in the
+paper, and one is stereo; these are read from the data folder. The others are not available, and
+stand-ins of the same kind replace them (`stand_ins`, `stereo`).
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ class Instance:
 
     @classmethod
     def of(cls, cut: CutProblem, known: int | None = None) -> Instance:
-        """Make the ROF problem of a cut."""
+        """Construct the ROF problem of a cut."""
         signal = cut.signal()
         kept = np.unique(cut.graph.edges)
-        if len(kept) == cut.graph.n_vertices:  # then a grid stays one
+        if len(kept) == cut.graph.n_vertices:  # keeps a grid a grid
             return cls(cut, Problem(cut.graph, SquaredLoss(signal)), None, known)
         edges = np.searchsorted(kept, cut.graph.edges)
         graph = Graph(len(kept), edges, cut.graph.weights)
         return cls(cut, Problem(graph, SquaredLoss(signal[kept])), kept, known)
 
     def value(self, u: Floats) -> int:
-        """Return the value of the cut that u leads to: the cheapest of its level sets."""
+        """Return the value of the best level set of u."""
         full = self.cut.signal()
         full[slice(None) if self.kept is None else self.kept] = u
         levels = LevelSets(self.cut, full)
@@ -115,7 +115,7 @@ def _generated(network: FlowNetwork) -> Instance:
 
 
 def horse(quick: bool, data: Path | None) -> Instance:
-    """Return the bisection of the horse, a triangulated surface of 48,484 vertices."""
+    """Return the bisection of the horse, a triangulated surface with 48,484 vertices."""
     raw = require(data, "horse/horse_48484v.ply").read_bytes()
     n_vertices, n_faces = 48_484, 96_964
     start = raw.index(b"end_header\n") + len(b"end_header\n") + 12 * n_vertices
@@ -129,7 +129,7 @@ def horse(quick: bool, data: Path | None) -> Instance:
 
 
 def alue7065(quick: bool, data: Path | None) -> Instance:
-    """Return the bisection of alue7065, a net of a chip with 34,046 vertices."""
+    """Return the bisection of alue7065, the net of a chip with 34,046 vertices."""
     path = require(data, "alue7065/pace2018_track3_instance116_alue7065.gr")
     lines = [line.split() for line in path.read_text().splitlines() if line.startswith("E ")]
     edges = np.array([[int(tail), int(head)] for _, tail, head, _ in lines]) - 1
@@ -140,10 +140,10 @@ def alue7065(quick: bool, data: Path | None) -> Instance:
 
 
 def bisection(graph: Graph, k: int, known: int | None) -> Instance:
-    """Return the cut between two far ends of a graph with unit capacities.
+    """Return the cut between two distant ends of a graph with unit capacities.
 
-    The source is the k vertices nearest to vertex 0 in hops (the first of those as near), the sink
-    those nearest to the vertex farthest from it.
+    The source is the k vertices nearest to vertex 0 in hops (ties by number), the sink the k
+    vertices nearest to the vertex farthest from it.
     """
     first = _hops(graph, 0)
     last = _hops(graph, int(np.argmax(first)))
@@ -154,7 +154,7 @@ def bisection(graph: Graph, k: int, known: int | None) -> Instance:
 def merged(graph: Graph, source: Any, sink: Any) -> CutProblem:
     """Return the cut between two sets of vertices of a graph, which become the terminals.
 
-    Of their edges the terminal capacities of their neighbours are left.
+    Their edges become the terminal capacities of their neighbours.
     """
     inner = np.ones(graph.n_vertices, dtype=bool)
     inner[source] = inner[sink] = False
@@ -175,7 +175,7 @@ def _hops(graph: Graph, vertex: int) -> Floats:
 
 
 def _ball(graph: Graph, n: int) -> Graph:
-    """Return the n vertices nearest to the middle one, with the edges between them."""
+    """Return the n vertices nearest to the middle vertex, with the edges between them."""
     near = np.sort(np.argsort(_hops(graph, graph.n_vertices // 2), kind="stable")[:n])
     inside = np.isin(graph.edges, near).all(axis=1)
     return Graph(n, np.searchsorted(near, graph.edges[inside]))
@@ -185,7 +185,7 @@ def _ball(graph: Graph, n: int) -> Graph:
 
 
 def venus(alpha: int) -> Make:
-    """Return the maker of an α-move of stereo on the pair Venus: each pixel may change to α."""
+    """Return the function that builds an α-expansion move of stereo on the pair Venus."""
 
     def make(quick: bool, data: Path | None) -> Instance:
         arrays = np.load(require(data, f"stereo/bvzlike_venus_alpha{alpha}.npz"))
@@ -202,7 +202,7 @@ def venus(alpha: int) -> Make:
 
 
 def require(data: Path | None, name: str) -> Path:
-    """Return a file of the data, or say why it cannot be had."""
+    """Return a file of the data folder, or raise if it is missing."""
     if data is None:
         raise UnavailableError(f"needs {name}: set GRAPHTV_DATA or --data")
     path = data / name

@@ -1,13 +1,13 @@
 """Count the iterations of the paper's algorithm: accelerated PDHG with a preconditioner.
 
-What `graphtv.solve` adds to it (points polished, gaps looked at rarely) is left out: u and p are
-the iterates themselves, and the count is that of the first iterate whose relative gap
+The additions of `graphtv.solve` (polished points, rare evaluations of the gap) are left out: u and
+p are the iterates themselves. The count is that of the first iterate whose relative gap
 
     (P(u) - D(p)) / max(|P(u)|, |D(p)|)
 
-is at most the tolerance. The paper does not define its gap; the count under another reading, the
-gap over that of u = 0, p = 0 as in the code of the paper's sequel, is kept beside it. Seconds are
-the processor's and those of the iterations alone, without the looks at the gap.
+is at most the tolerance. The paper does not define its gap. The count for another reading is
+stored, too: the gap relative to that of u = 0, p = 0, as in the code of the paper's sequel. Seconds
+are processor time of the iterations alone, without the evaluation of the gap.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TELL_EVERY = 0.2
 
 @dataclass
 class Curve:
-    """Iterations, seconds and relative gaps, thinned: evenly on a logarithmic scale."""
+    """Iterations, seconds and relative gaps, thinned evenly on a logarithmic scale."""
 
     growth: float
     points: list[tuple[int, float, float]] = field(default_factory=list)
@@ -137,7 +137,7 @@ def count(
         if first_hit is None and primal - dual <= tolerance * first_gap:
             first_hit = k
         if gap <= tolerance:
-            # The engine's own values are good to its precision only.
+            # The values of the engine have only its own precision.
             gap = _certified_gap(problem, engine)
             reached = gap <= tolerance
         curve.add(k, seconds, gap)

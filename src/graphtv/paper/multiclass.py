@@ -2,18 +2,18 @@
 
     min_u Σ_i ε Σ_c u_ic log u_ic + ⟨ρ_i, u_i⟩ + Σ_(i,j) ω_ij |u_i - u_j|₁,    u_i ∈ Δ_C,  ε = 1,
 
-is what the paper solves. Where it is silent, its iterations suggest:
+is the problem of the paper. Where the paper gives no details, these choices match its iterations:
 
-- Three moons. The paper follows Garcia-Cardona et al. (IEEE TPAMI 36, 2014): 500 points a moon in
-  100 dimensions, 10 neighbours, labels for 5 % of the points, which there are 25 of each class. The
-  weight of an edge is 1 if each of its ends is among the neighbours of the other, 1/2 if only one
-  is. ρ is 30, the weight of fidelity in that article, for wrong classes of labelled points, else 0.
-- Images. ω = exp(-ξ‖I_i - I_j‖²) with the paper's ξ = 0.1 and intensities on 0…1, so that nearly
-  all weights are 1: on 0…255 nearly all would be 0. ρ = -log P_c / λ with the densities of
-  Nieuwenhuis and Cremers (IEEE TPAMI 35, 2013), whom the paper follows, for colours on 0…255. Their
-  kernels are those of `segment_image`, whose labels are better than with kernels in RGB, at as many
-  iterations. The paper names no λ: of 1, 3, 5, 7, 20 and 100, those near 6 give iterations like
-  the paper's.
+- Three moons. The paper follows Garcia-Cardona et al. (IEEE TPAMI 36, 2014): 500 points per moon in
+  100 dimensions, 10 neighbours, and labels for 5 % of the points, which is 25 per class. The weight
+  of an edge is 1 if each end is among the neighbours of the other, and 1/2 if only one is. ρ is 30
+  (the fidelity weight of that article) for the wrong classes of labelled points, else 0.
+- Images. ω = exp(-ξ‖I_i - I_j‖²) with the paper's ξ = 0.1 and intensities in 0…1, so that nearly
+  all weights are 1. With intensities in 0…255 nearly all would be 0. ρ = -log P_c / λ with the
+  densities of Nieuwenhuis and Cremers (IEEE TPAMI 35, 2013), whom the paper follows, for colours in
+  0…255. The kernels are those of `segment_image`: they give better labels than kernels in RGB, with
+  as many iterations. The paper does not state λ. Among 1, 3, 5, 7, 20 and 100, values near 6 give
+  iterations like those of the paper.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def moons_problem(n_per_moon: int, seed: int) -> tuple[Problem, NDArray[np.int64
 def neighbour_graph(points: Floats, n_neighbours: int) -> Graph:
     """Return the graph of (A + Aᵀ)/2, A_ij = 1 if j is among the nearest neighbours of i."""
     n = len(points)
-    # In many dimensions no two points coincide: each is its own nearest.
+    # In high dimensions no two points coincide, so each point is its own nearest neighbour.
     _, nearest = cKDTree(points).query(points, n_neighbours + 1)
     heads = nearest[:, 1:].ravel()
     tails = np.repeat(np.arange(n), n_neighbours)

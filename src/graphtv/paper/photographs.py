@@ -1,8 +1,8 @@
-"""Photographs with scribbles: the ICG benchmark's, read from a folder, and one that is at hand.
+"""Photographs with scribbles: the ICG benchmark, read from a folder, and one of scikit-image.
 
 The benchmark (J. Santner, T. Pock, H. Bischof, "Interactive multi-label segmentation", ACCV 2010)
-may not be bundled. scikit-image's `coffee` (CC0, by Rachel Michetti) may: it comes with the extra
-`image`, the scribbles are our own, and there is no true segmentation of it.
+may not be bundled. scikit-image's `coffee` (CC0, by Rachel Michetti) comes with the extra `image`.
+Its scribbles are our own, and it has no true segmentation.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ line through points (row, column)."""
 
 
 class Photograph(NamedTuple):
-    """An image with scribbles, 0 where there is none, and its true labels if they are known.
+    """An image with scribbles (0 for none) and, if known, its true labels.
 
     Classes count from 1.
     """
@@ -61,7 +61,7 @@ class Photograph(NamedTuple):
 
 
 def icg_folder(data: Path | None) -> Path:
-    """Return where the benchmark is below a folder of data."""
+    """Return the folder of the benchmark inside a data folder."""
     if data is None:
         raise UnavailableError("needs the ICG benchmark: --data")
     folder = data / "icgbench"

@@ -1,7 +1,7 @@
 """Tables for the terminal, as CSV and as a self-contained HTML page.
 
-Where the paper has a figure it stands beside ours: in a column of its own in the CSV file, dimmed
-beneath ours elsewhere.
+The paper's figures are shown next to ours: in separate columns of the CSV file, and dimmed beneath
+ours elsewhere.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Section:
 
 
 def write_csv(table: Table, folder: Path) -> Path:
-    """Write a table into the folder, and return the file; the paper's figures have own columns."""
+    """Write a table with separate columns for the paper's figures; return the file."""
     has_paper = [
         any(row.entries and row.entries[k].paper for row in table.rows)
         for k in range(len(table.columns))
@@ -74,7 +74,7 @@ def show(table: Table, stream: TextIO) -> None:
     console = Console(file=stream, highlight=False)
     wanted = _width(table)
     if not console.is_terminal or console.width < wanted:
-        # A table in a file is as wide as it must be; on a narrow terminal the lines wrap.
+        # In a file, the table has its natural width; on a narrow terminal, lines wrap.
         console = Console(file=stream, highlight=False, width=wanted, soft_wrap=True)
     console.print(_rich_table(table))
     for note in _notes(table):
@@ -116,7 +116,7 @@ def _text(entry: Entry) -> str:
 
 
 def _groups(table: Table) -> list[str]:
-    """Return the group of each column, empty where it is that of the column before."""
+    """Return the group of each column; empty if it is the same as that of the previous column."""
     groups = [column.group for column in table.columns]
     pairs = zip(groups, ["", *groups], strict=False)
     return [group if group != before else "" for group, before in pairs]
@@ -134,7 +134,7 @@ def _widths(table: Table, measure: Callable[[Entry], str]) -> list[int]:
 
 
 def _width(table: Table) -> int:
-    """Return the width of the table where the paper's figures are beneath ours."""
+    """Return the width of the table with the paper's figures beneath ours."""
     widths = _widths(table, lambda entry: max(entry.ours, entry.paper, key=len))
     return sum(widths) + 3 * len(table.columns) + 4
 

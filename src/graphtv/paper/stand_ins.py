@@ -1,6 +1,6 @@
-"""Stand-ins for vision instances of Table 2 that cannot be had, from scikit-image's pictures.
+"""Stand-ins for unavailable vision instances of Table 2, from scikit-image's pictures.
 
-They are of the same kind and about the same size; nothing else about them is the paper's.
+They are of the same kind and about the same size as those of the paper, but otherwise unrelated.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def mixture_cost(samples: Floats, pixels: Floats, n_components: int = 5) -> Floa
 def lattice(
     shape: tuple[int, int], offsets: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Return the edges between pixels that are such offsets apart, and their lengths."""
+    """Return the edges between pixels at the given offsets, and their lengths."""
     height, width = shape
     rows, columns = np.divmod(np.arange(height * width), width)
     parts, lengths = [], []

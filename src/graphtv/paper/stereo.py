@@ -41,7 +41,7 @@ Ints = NDArray[np.int64]
 
 
 def venus_with_occlusions(alpha: int) -> Make:
-    """Return the maker of a move to α on the pair Venus, from matches that both images agree on."""
+    """Return the function that builds a move to α on Venus, from consistent matches."""
 
     def make(quick: bool, data: Path | None) -> Instance:
         paths = (require(data, f"stereo/venus_{name}.png") for name in ("im2", "im6"))
@@ -96,7 +96,7 @@ def move(left: Ints, right: Ints, alpha: int) -> FlowNetwork:
             ends = np.stack([vertex[here][alike], vertex[there][alike]], axis=1)
             arcs += [ends, ends[:, ::-1]]
             capacities += [weight[alike], weight[alike]]
-        # A neighbour of the same disparity that is not active, and will not be.
+        # A neighbour of the same disparity that is inactive and stays inactive.
         for one, other in ((here, there), (there, here)):
             alone = old[one] & ~same & (column[other] >= disparity[one])
             np.add.at(sink, vertex_old[one][alone], weight[alone])
@@ -134,7 +134,7 @@ def agreed(costs: Ints) -> Ints:
         from_right[d, :, : width - d] = means[d, :, d:]
     best_right = from_right.argmin(axis=0)
     matched = np.take_along_axis(best_right, np.maximum(column - best, 0), axis=1)
-    # Both agree exactly: then no pixel of either image has two.
+    # Both agree exactly, so no pixel of either image has two matches.
     found: Ints = np.where(matched == best, best, -1).astype(np.int64)
     return found
 

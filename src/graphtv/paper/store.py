@@ -39,11 +39,11 @@ class Store:
         """Return the path of the outcome of a cell."""
         kind = "quick" if experiment.quick else "full"
         readable = re.sub(r"[^\w.-]+", "_", key)[:80]
-        digest = hashlib.sha256(key.encode()).hexdigest()[:8]  # of keys that look alike
+        digest = hashlib.sha256(key.encode()).hexdigest()[:8]  # distinguishes similar keys
         return self._folder / experiment.name / kind / f"{readable}-{digest}.json"
 
     def get(self, experiment: Experiment, key: str) -> Outcome | None:
-        """Return the outcome of a cell, None if there is none."""
+        """Return the outcome of a cell, or None."""
         try:
             content = json.loads(self.path(experiment, key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -64,7 +64,7 @@ class Store:
 
 
 def library_version() -> str:
-    """Return the version of graphtv, empty if it runs without being installed."""
+    """Return the version of graphtv; empty if it is not installed."""
     try:
         return version("graphtv")
     except PackageNotFoundError:

@@ -1,12 +1,12 @@
 """Table 1: condition numbers and iterations on random graphs of 512 vertices.
 
-The paper does not say what the signals and weights are, nor how its graphs are drawn. What fits its
-figures is this. Weights are 1, or κ² without preconditioning would be larger. The ratio |E|/|V|
-counts the vertices that have an edge: only so can a random graph with |E|/|V| = 0.68 be free of
-cycles, which κ² = 1 of one nested forest says it is; vertices without edges change neither κ nor an
-iteration. The signal is so small beside the weights that the bounds |p| ≤ 1 do not bind: then κ
-alone decides the rate (Section 2 of the paper). "Greedy" spanning forests are breadth first, whose
-number is nearest to the paper's.
+The paper does not specify the signals, the weights or the distribution of its graphs. The following
+choices match its figures. Weights are 1, since κ² without preconditioning would be larger
+otherwise. The ratio |E|/|V| counts only vertices that have an edge. Otherwise a random graph with
+|E|/|V| = 0.68 would have cycles, but κ² = 1 for one nested forest shows that it has none. Vertices
+without edges change neither κ nor the iterations. The signal is so small compared with the weights
+that the bounds |p| ≤ 1 are inactive, so κ alone determines the rate (Section 2 of the paper).
+"Greedy" spanning forests are breadth first, since their number is nearest to the paper's.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Table1(Experiment):
                 cap=self.cap,
                 progress=lambda text, name=name: progress(f"{name}, {text}"),  # type: ignore[misc]
             )
-            # All singular values, also where the theorem speaks: this is its test.
+            # Compute all singular values, even where the theorem gives κ: this tests the theorem.
             found["kappa2"] = condition_number(graph, preconditioner, method="dense") ** 2
             if isinstance(preconditioner, ForestPartition) and preconditioner.is_nested:
                 theorem = preconditioner.n_forests / preconditioner.n_spanning
@@ -141,7 +141,7 @@ class Table1(Experiment):
         return [main, self._first_gaps(outcomes)]
 
     def _first_gaps(self, outcomes: Outcomes) -> Table:
-        """Return the iterations under the other reading of the gap."""
+        """Return the iterations for the other reading of the gap."""
         rows = []
         for ratio, paper in PAPER.items():
             known = self._known(ratio, outcomes)
@@ -241,7 +241,7 @@ class Table1(Experiment):
             known = self._known(ratio, outcomes)
             for a, b in itertools.combinations(paper if known else (), 2):
                 theirs = paper[a][kind == "it"] - paper[b][kind == "it"]
-                # Ties, and what the paper has within a twentieth, say nothing about the order.
+                # Ties, and differences below 5 % in the paper, say nothing about the order.
                 if abs(theirs) <= 0.05 * max(paper[a][kind == "it"], paper[b][kind == "it"]):
                     continue
                 field = "iterations" if kind == "it" else "kappa2"
@@ -337,7 +337,7 @@ def _mean(known: Sequence[Outcome], name: str, field: str) -> float:
 
 
 def _is_least(values: dict[str, float], name: str) -> bool:
-    """Whether it is the least among the paper's columns."""
+    """Whether it is the smallest among the paper's columns."""
     paper = [value for column, value in values.items() if column != "heaviest"]
     return name != "heaviest" and values[name] <= min(paper) * (1 + 1e-9)
 

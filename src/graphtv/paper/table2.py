@@ -1,11 +1,11 @@
 """Table 2: iterations and time on the max-flow benchmark, to a relative gap of 1e-10.
 
-The paper's columns are computed as it describes them. Its decompositions do not look at the
-weights: spanning forests take the edges in the order of the graph, and so do linear forests, except
-that grids are split into their chains. Beside them stand what the paper could not compute, the
-matroid partition, the same two kinds of forests with the heaviest edges first, and the method that
-`graphtv.solve` takes by default. Every column that gets there must find the minimum cut, which is
-known or computed independently.
+The paper's columns are computed as it describes them. Its decompositions ignore the weights:
+spanning forests take the edges in the order of the graph, and so do linear forests, except that
+grids are split into their chains. Further columns show the matroid partition, which the paper could
+not compute, the same two kinds of forests with the heaviest edges first, and the default method of
+`graphtv.solve`. Every column that converges must find the minimum cut, which is known or computed
+independently.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def partition(graph: Graph, name: str) -> str | ForestPartition:
         return decompose(graph, "chains")
     if order:
         return decompose(graph, kind)
-    # Without weights, the edges come as they are.
+    # Without weights, the edges keep their order.
     blind = Graph(graph.n_vertices, graph.edges)
     return decompose(blind, kind, order="paper")
 
@@ -98,7 +98,7 @@ class Table2(Experiment):
         ]
 
     def measure(self, line: Line, name: str, progress: Progress) -> Outcome:
-        """Run a column on a row."""
+        """Run one column on one row."""
         progress("building")
         instance = self._instance(line)
         if name == REFERENCE:
@@ -123,16 +123,16 @@ class Table2(Experiment):
         return outcome
 
     def _instance(self, line: Line) -> Instance:
-        """Make the instance of a row, unless it was the last to be made: cells come row by row."""
+        """Build the instance of a row. It is cached, since cells come row by row."""
         if self._made is None or self._made[0] != line.name:
-            self._made = None  # two at a time would be too many
+            self._made = None  # two at a time would take too much memory
             self._made = line.name, line.make(self.quick, self.data)
         return self._made[1]
 
     # Tables -------------------------------------------------------------------------------------
 
     def tables(self, outcomes: Outcomes) -> list[Table]:
-        """Return the paper's table with more columns, and two of what else was found."""
+        """Return the paper's table with more columns, and two tables of further results."""
         return [self._times(outcomes), self._details(outcomes), self._first_gaps(outcomes)]
 
     def _times(self, outcomes: Outcomes) -> Table:
@@ -217,7 +217,7 @@ class Table2(Experiment):
         return Row([Entry(text) for text in texts])
 
     def _first_gaps(self, outcomes: Outcomes) -> Table:
-        """Return the iterations under the other reading of the gap."""
+        """Return the iterations for the other reading of the gap."""
         names = [name for name in COLUMNS if name != "auto"]
         rows = []
         for line in LINES.values():
@@ -250,7 +250,7 @@ class Table2(Experiment):
         ]
 
     def _forests_win(self, outcomes: Outcomes) -> Claim:
-        """Compare each forest with none and diagonal wherever the paper says that it wins."""
+        """Compare each forest with none and diagonal wherever the paper reports that it wins."""
         verdicts: dict[str, bool | None] = {}
         for line in LINES.values():
             theirs = dict(zip(OF_THE_PAPER, (it for it, _ in line.theirs), strict=True))
@@ -343,7 +343,7 @@ class Table2(Experiment):
 
 
 def _reference(instance: Instance) -> Outcome:
-    """Return the size of an instance and its minimum cut, not computed by graphtv."""
+    """Return the size of an instance and its minimum cut, computed without graphtv."""
     graph = instance.problem.graph
     size: Outcome = {"vertices": graph.n_vertices, "ratio": graph.n_edges / graph.n_vertices}
     if instance.known is not None:
@@ -369,7 +369,7 @@ def _shown(outcome: Outcome | None) -> tuple[str, str]:
 
 
 def _is_less(one: Outcome | None, other: Outcome | None) -> bool | None:
-    """Whether one needed fewer iterations than the other, None if that is not known."""
+    """Whether one needed fewer iterations than the other; None if unknown."""
     if one is None or other is None:
         return None
     if one["reached"] and (other["iterations"] > one["iterations"]):
@@ -380,7 +380,7 @@ def _is_less(one: Outcome | None, other: Outcome | None) -> bool | None:
 
 
 def _best(found: dict[str, Outcome | None]) -> str | None:
-    """Return which of the paper's columns needs the fewest iterations."""
+    """Return the paper's column with the fewest iterations."""
     counts = {
         name: o["iterations"]
         for name in OF_THE_PAPER

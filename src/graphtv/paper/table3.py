@@ -1,13 +1,12 @@
 """Table 3: multiclass segmentation to a relative gap of 5e-4, three moons and photographs.
 
-What the problems are, and what of that is a guess, is said in `multiclass`. Beside the paper's
-columns stand the matroid forests, which are no trouble at this size, what `graphtv.solve` takes by
-default, and how good the labels are: of the paper's model, and of `TVClassifier` and
-`segment_image` with their own settings.
+`multiclass` describes the problems and the assumptions about them. Further columns show the matroid
+forests, which are cheap at this size, the default method of `graphtv.solve`, and the quality of the
+labels: of the paper's model, and of `TVClassifier` and `segment_image` with their own settings.
 
-Which three images of the benchmark the paper took is not known, so all that are there are run, and
-the ranges of the paper's three rows stand beside each. A photograph that comes with scikit-image is
-run, too, so that there is one in any case.
+The paper does not name the three images of the benchmark that it used. All available images are
+run, next to the ranges of the paper's three rows. A photograph that comes with scikit-image is
+always run.
 """
 
 from __future__ import annotations
@@ -183,7 +182,7 @@ class Table3(Experiment):
         if name == "coffee":
             return coffee(self.step)
         if name == "icgbench":
-            read_icg(self.data, name)  # says what is missing
+            read_icg(self.data, name)  # raises with the reason
         return read_icg(self.data, name).every(self.step)
 
     def tables(self, outcomes: Outcomes) -> list[Table]:
@@ -323,7 +322,7 @@ class Table3(Experiment):
         )
 
     def _diagonal(self, outcomes: Outcomes) -> Claim:
-        """Compare diagonal and none: what the paper has depends on its steps."""
+        """Compare diagonal and none: the paper's result depends on its steps."""
         pairs = {
             name: tuple(of["iterations"] for of in both if of)
             for name in self.photographs
@@ -389,8 +388,8 @@ def _count(
 ) -> tuple[Outcome, np.ndarray]:
     """Run the paper's algorithm.
 
-    u = 0 is no point of the simplex; without the constraint its objective is 0, which is what the
-    first gap of the sequel's measure is taken to be the distance from.
+    u = 0 is not in the simplex. Without the constraint its objective is 0, and the first gap of the
+    sequel's measure uses this value.
     """
     first_gap = abs(problem.dual(np.zeros(problem.dual_shape)))
     return count(
