@@ -2,8 +2,8 @@
 
     min_u G(u) + F(Ku)  =  max_p -G*(-Kᵀp) - F*(p),    K = diag(ω)∇
 
-Every u gives an upper bound of the minimum and every p a lower one; the gap between them is a
-proof of how good they are.
+Every u gives an upper bound of the minimum, and every p a lower bound. The gap between the bounds
+is a certificate of their accuracy.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Problem:
     graph : Graph
         The graph, with n vertices and m edges.
     data : DataTerm
-        The data term G: a `SquaredLoss`, …, or an object of your own (see `DataTerm`). Its signal
+        The data term G, such as `SquaredLoss`, or a custom object (see `DataTerm`). Its signal
         has one row per vertex. On a `grid_graph` it may have the grid's shape instead, with an axis
         of channels at its end if there are any; then u has that shape too.
     penalty : Penalty, optional
-        The penalty F: `TotalVariation`, `HuberTV`, or an object of your own (see `Penalty`).
+        The penalty F: `TotalVariation`, `HuberTV`, or a custom object (see `Penalty`).
 
     Examples
     --------
@@ -123,11 +123,11 @@ class Problem:
         return self._dual(to_core(self._check(p, "p", self.dual_shape)))
 
     def gap(self, u: Any, p: Any) -> float:
-        """Return primal(u) - dual(p), at least 0: how far u can be from optimal."""
+        """Return primal(u) - dual(p), which is at least 0 and bounds the suboptimality of u."""
         return max(self.primal(u) - self.dual(p), 0.0)
 
     def relative_gap(self, u: Any, p: Any) -> float:
-        """Return the gap over the larger of |primal| and |dual|; 0 when both are 0."""
+        """Return the gap divided by max(|primal|, |dual|); 0 if both are 0."""
         return relative_gap(self.primal(u), self.dual(p))
 
     def _primal(self, u: Floats, n_threads: int = 1) -> float:

@@ -1,4 +1,4 @@
-"""What `graphtv.solve` returns: a primal and a dual point, what they prove, how they came about."""
+"""The result of `graphtv.solve`: primal and dual point, certificate and history."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATUSES: tuple[Status, ...] = (
 
 
 class Record(NamedTuple):
-    """One line of the history: what was known after so many iterations."""
+    """One entry of the history: the state after a number of iterations."""
 
     iteration: int
     sweeps: int
@@ -33,7 +33,7 @@ class Record(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A part of a run that one method did.
+    """A part of a run with one method.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Stage(NamedTuple):
     iterations : int
         Iterations of this stage.
     seconds : float
-        Time it took, its set-up included unless it is the first stage.
+        Time of the stage. It includes the setup, except for the first stage.
     relative_gap : float
         The relative gap at its end.
     """
@@ -103,55 +103,56 @@ class History(Sequence[Record]):
 
 
 class Certified:
-    """What has two objectives, between which the minimum lies."""
+    """Base class of results with a primal and a dual objective, which bound the minimum."""
 
     primal: float
     dual: float
 
     @property
     def gap(self) -> float:
-        """The difference primal - dual, 0 where rounding makes it negative."""
+        """The difference primal - dual, or 0 if rounding makes it negative."""
         return max(self.primal - self.dual, 0.0)
 
     @property
     def relative_gap(self) -> float:
-        """The gap over max(|primal|, |dual|)."""
+        """The gap divided by max(|primal|, |dual|)."""
         return relative_gap(self.primal, self.dual)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Certified):
-    """The outcome of `graphtv.solve`.
+    """The result of `graphtv.solve`.
 
     Attributes
     ----------
     u : ndarray, shape (n,) or (n, C)
-        The primal point, of the shape of the data.
+        The primal point, with the shape of the data.
     p : ndarray, shape (m,) or (m, C)
         The dual point, |p| ≤ 1 exactly.
     primal, dual : float
         The objectives, recomputed from `u` and `p` with compensated sums. The minimum lies
         between them.
     gap, relative_gap : float
-        primal - dual, and the same over max(|primal|, |dual|).
+        primal - dual, and this difference divided by max(|primal|, |dual|).
     status : str
         ``optimal`` (the relative gap is at most the tolerance: a proof), ``iteration_limit``,
-        ``time_limit``, ``interrupted`` (Ctrl-C or the callback) or ``stalled`` (no progress, as a
-        rule at the limit of rounding).
+        ``time_limit``, ``interrupted`` (Ctrl-C, `stop` or the callback) or ``stalled`` (no
+        progress, usually because of rounding errors).
     tolerance : float
-        The relative gap that was asked for; 0 for the exact answer.
+        The requested relative gap; 0 for the exact solution.
     stages : list of Stage
         What ran, in order: method, preconditioner, iterations, seconds and relative gap of each.
     method, preconditioner, reason : str
-        The method and preconditioner that were chosen, and why.
+        The chosen method and preconditioner, and the reason for the choice.
     iterations, sweeps : int
-        Iterations, and steps through a whole forest (one per forest, iteration and channel).
+        Number of iterations, and of passes through a forest (one per forest, iteration and
+        channel).
     setup_time, solve_time : float
         Seconds spent on decomposition and memory, and on everything else.
     history : History
         Records of iteration, sweeps, time, primal, dual and relative gap.
     error_bound : float or None
-        A number not below ‖u - u*‖₂, if the data term is strongly convex.
+        An upper bound of ‖u - u*‖₂, if the data term is strongly convex.
     """
 
     u: Floats

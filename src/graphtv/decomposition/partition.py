@@ -286,7 +286,7 @@ def _decompose(
     """Partition the edges; raise `_core.Expired` when the watch expires."""
     start = time.perf_counter()
 
-    reason = "asked for"
+    reason = "requested"
     grid = whole_grid = None
     if method in ("auto", "chains"):
         whole_grid = recognize_grid(graph)

@@ -126,7 +126,7 @@ def as_preconditioner(
         partition = preconditioner
     elif isinstance(preconditioner, str) and preconditioner in ("none", "diagonal"):
         exponent = alpha if preconditioner == "diagonal" else None
-        return Preconditioner(graph, preconditioner, None, exponent, "asked for")
+        return Preconditioner(graph, preconditioner, None, exponent, "requested")
     elif isinstance(preconditioner, str) and preconditioner in METHODS:
         try:
             partition = _decompose(graph, preconditioner, "maximum_weight", "weight", 0, watch)

@@ -45,7 +45,7 @@ FALL = 0.01
 """Windows are solved to this fraction of the total gap, which a round rarely exceeds."""
 
 STALL_ROUNDS, STALL_RATIO = 30, 0.9
-"""A run has stalled if the gap has not decreased by this factor within so many rounds."""
+"""A run has stalled if the gap has not decreased by this factor in this number of rounds."""
 
 
 @dataclass(frozen=True)

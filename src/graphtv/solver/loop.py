@@ -47,56 +47,57 @@ def solve(
     verbose: bool = False,
     n_threads: int | None = None,
 ) -> Result:
-    """Minimise G(u) + F(Ku), and prove how good the answer is.
+    """Minimise G(u) + F(Ku), and return the solution with its certificate.
 
     Parameters
     ----------
     problem : Problem
-        What to minimise.
+        The problem to solve.
     preconditioner : str or ForestPartition
         ``none``, ``diagonal``, ``chains``, ``linear``, ``nested``, ``matroid``, ``auto``, or a
         partition of the problem's graph.
     method : {'auto', 'pdhg', 'descent', 'exact'}
         ``pdhg``: the paper's primal-dual method [1]_, for every problem. ``descent``: accelerated
         block descent over forests, for the squared loss. ``exact``: a few iterations of one of
-        these, then maximum flows; for smooth losses and total variation. ``auto``: the cheapest
-        way to `tol`. A `PDHG` object is ``pdhg`` with settings of one's own.
+        these, then maximum flows; for smooth losses and total variation. ``auto``: the method
+        that is expected to be fastest for `tol`. A `PDHG` object is ``pdhg`` with custom settings.
     tol : float
-        Relative gap (primal - dual) / max(|primal|, |dual|) to prove. 0 asks for the exact answer,
-        which means a gap of at most 1e-12.
+        Relative gap (primal - dual) / max(|primal|, |dual|) to certify. 0 requests the exact
+        solution, which means a relative gap of at most 1e-12.
     max_iterations : int
-        Iterations after which to give up.
+        Largest number of iterations.
     time_limit : float, optional
-        Seconds after which to give up.
+        Time limit in seconds.
     warm_start : Result or (u, p), optional
-        Where to start: the result of a problem on the same graph with other data, weights or
-        tolerance.
+        The starting point, for example the result of a problem on the same graph with other data,
+        weights or tolerance.
     callback : callable, optional
-        Called with an object `info` whenever the gap was computed: `info.iteration`, `sweeps`,
-        `time`, `primal`, `dual`, `relative_gap`, `step`, `restarts`, and `u`, which is computed
-        when asked for. Returning True ends the run. The longer a run lasts, the rarer these calls
-        are.
+        Called with an object `info` whenever the gap has been computed. Its attributes are
+        `iteration`, `sweeps`, `time`, `primal`, `dual`, `relative_gap`, `step`, `restarts` and
+        `u`, which is computed on access. Returning True ends the run. The calls become less
+        frequent during a long run.
     stop : callable, optional
-        Asked every 20 ms or so, also in the midst of an iteration; what is true ends the run with
-        status ``interrupted``. ``threading.Event().is_set`` lets another thread end it. Whatever it
-        does, a run that it does not end is the same to the last bit.
+        Called about every 20 ms, also during an iteration. If it returns True, the run ends with
+        status ``interrupted``. ``threading.Event().is_set`` lets another thread end the run. It
+        does not change the result of a run that it does not end.
     verbose : bool
         Print a table while solving.
     n_threads : int, optional
-        Threads; by default all processors that the process may use. The result does not depend
-        on it, to the last bit.
+        Number of threads; by default all processors available to the process. The result is
+        bitwise independent of it.
 
     Returns
     -------
     Result
-        The primal and the dual point, with the gap they prove and how the run went.
+        The primal and the dual point, their certified gap and the history of the run.
 
     Notes
     -----
-    Status ``optimal`` is a proof: both objectives are recomputed from the returned points. Every
-    other status comes with the best point so far, and its certificate. Ctrl-C ends the run with
-    status ``interrupted``, as `stop` and `callback` do; but it is answered at once, if need be with
-    an earlier point, where these are given the last one, whose certificate takes a few passes.
+    Status ``optimal`` is a proof: both objectives are recomputed from the returned points. With any
+    other status, the result is the best point so far with its certificate. Ctrl-C, `stop` and
+    `callback` end the run with status ``interrupted``. After Ctrl-C the run returns at once, if
+    necessary with an earlier point. After `stop` and `callback` it returns the last point, whose
+    certificate takes a few passes.
 
     References
     ----------
@@ -175,7 +176,7 @@ def solve(
 
 @contextmanager
 def _interrupting(watch: _core.Watch) -> Iterator[None]:
-    """Let Ctrl-C set the watch off, unless somebody else handles it or this is no main thread."""
+    """Let Ctrl-C end the run, unless it has another handler or this is not the main thread."""
     is_ours = (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -1,4 +1,4 @@
-"""Settings of PDHG for those who know it: what the paper's experiments vary."""
+"""Settings of PDHG for experts, such as those that the paper's experiments vary."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ SCHEMES = ("auto", "fixed", "accelerated", "balanced", "restarted")
 
 @dataclass(frozen=True)
 class PDHG:
-    """PDHG with settings of one's own, as the argument `method` of `graphtv.solve`.
+    """PDHG with custom settings, for the argument `method` of `graphtv.solve`.
 
     Parameters
     ----------
     scheme : {'auto', 'fixed', 'accelerated', 'balanced', 'restarted'}
         ``fixed``: constant steps. ``accelerated``: Algorithm 2 of Chambolle and Pock [1]_, for
-        strongly convex data terms. ``balanced``: over-relaxed, with steps that are balanced now
-        and then. ``restarted``: Halpern's iteration with restarts [2]_. ``auto``: balanced for at
-        most 400 iterations and restarted afterwards; terms without strong convexity are restarted
-        from the beginning.
+        strongly convex data terms. ``balanced``: over-relaxed, with steps that are balanced
+        periodically. ``restarted``: Halpern's iteration with restarts [2]_. ``auto``: balanced for
+        at most 400 iterations and restarted afterwards; terms without strong convexity are
+        restarted from the beginning.
     gamma : float, optional
-        Constant of strong convexity that ``accelerated`` takes; the term's by default. The paper
-        takes 0.25 for the squared loss.
+        Constant of strong convexity for ``accelerated``; by default that of the data term. The
+        paper uses 0.25 for the squared loss.
     primal_step, dual_step : float, optional
         The inverse step sizes s and t. By default st = N, the bound of ‖T^-½ K S^-½‖².
     primal_weight : float, optional

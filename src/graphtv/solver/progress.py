@@ -18,18 +18,18 @@ from graphtv.solver.termination import LastProgress
 
 @dataclass(frozen=True)
 class Info:
-    """What a callback is told.
+    """The state of a run that is passed to callbacks.
 
     Attributes
     ----------
     iteration, sweeps, time, primal, dual, relative_gap
         As in the history of a `Result`.
     step : float
-        The step size of PDHG, the momentum of descent.
+        The step size of PDHG, or the momentum of descent.
     restarts : int
         Restarts so far.
     u : ndarray
-        The current primal point, computed when asked for.
+        The current primal point, computed on access.
     """
 
     iteration: int

@@ -60,7 +60,7 @@ class Plan:
 
 def plan(facts: Facts, tuning: Tuning) -> Plan:
     """Return how to begin; raise where the mathematics does not allow what is asked for."""
-    method, reason = facts.method, "asked for"
+    method, reason = facts.method, "requested"
     if method == "auto":
         method, reason = _choose_method(facts, tuning)
     _check_method(facts, method)
