@@ -1,13 +1,13 @@
-"""What holds for all tests: Hypothesis's profile, and Ctrl-C."""
+"""Settings for all tests: the profile of Hypothesis, and Ctrl-C."""
 
 import signal
 
 from hypothesis import settings
 
-# A deadline per example would make slow machines fail tests that are right.
+# A deadline per example would make correct tests fail on slow machines.
 settings.register_profile("graphtv", deadline=None)
 settings.load_profile("graphtv")
 
-# A shell starts jobs in the background deaf to Ctrl-C, and their children are too.
+# A shell starts background jobs with SIGINT ignored, and their children inherit this.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

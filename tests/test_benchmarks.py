@@ -1,4 +1,4 @@
-"""The benchmarks run; what they measure is not judged here."""
+"""The benchmarks run. Their results are not checked here."""
 
 import subprocess
 import sys

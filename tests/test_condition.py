@@ -1,4 +1,4 @@
-"""Condition numbers against their definition, and the two ways of computing against each other."""
+"""Condition numbers against their definition, and both methods against each other."""
 
 import math
 
@@ -52,7 +52,7 @@ def by_definition(graph, preconditioner, alpha=1.0):
 
 @st.composite
 def graphs(draw, max_vertices=12):
-    """Small graphs, often in several parts and with isolated vertices."""
+    """Small graphs, often with several components and isolated vertices."""
     n = draw(st.integers(2, max_vertices))
     pairs = [(i, j) for i in range(n) for j in range(i)]
     edges = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=30, unique=True))
@@ -104,7 +104,7 @@ def test_dense_and_iterative_agree(monkeypatch, orders, preconditioner, band_lim
 
 
 def test_traces_of_large_singular_values_in_what_lanczos_returns_do_not_count(monkeypatch):
-    """With scipy 1.14 they were 3e-7 of the vector by chance, and κ a sixth of what it is."""
+    """With scipy 1.14 they happened to be 3e-7 of the vector, and κ was a sixth of its value."""
 
     def noisy(*arguments, **options):
         values, vectors = eigsh(*arguments, **options)
@@ -141,7 +141,7 @@ def test_scale_of_the_weights_is_irrelevant():
 
 @pytest.mark.parametrize("method", ["dense", "iterative"])
 def test_two_parts_held_together_by_a_weak_edge(method):
-    """The edge is far below the rounding of its neighbours, κ is not."""
+    """The edge is far below the rounding error of its neighbours, but κ is not."""
     triangles = [[0, 1], [1, 2], [0, 2], [2, 3], [3, 4], [4, 5], [3, 5]]
     for weak in (1e-7, 1e-12, 1e-30):
         weights = [1, 1, 1, weak, 1, 1, 1]
@@ -208,7 +208,7 @@ def test_every_method_is_a_preconditioner():
 
 
 def test_conjugate_gradients_ignore_what_lies_in_the_kernel():
-    # Lanczos on a nested partition soon asks for solves with vectors that are nearly all kernel.
+    # On a nested partition, Lanczos soon solves with vectors that are nearly in the kernel.
     gradient = gallery.erdos_renyi_graph(400, 1600, seed=1).gradient()
     laplacian = (gradient.T @ gradient).tocsr()
     components = np.zeros(400, dtype=np.int32)

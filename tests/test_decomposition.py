@@ -1,4 +1,4 @@
-"""Forest partitions: acyclic, complete, and all that they say about themselves."""
+"""Forest partitions: acyclic, complete, and with correct attributes."""
 
 import signal
 
@@ -58,7 +58,7 @@ def test_matroid_is_optimal(graph):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("ratio", [1.5, 2.5, 4, 8])
 def test_matroid_sizes_do_not_depend_on_the_order(ratio, seed):
-    """|F_k| = r_k - r_{k-1}: the sizes are those of the graph, and no partition packs better."""
+    """|F_k| = r_k - r_{k-1}: the graph determines the sizes, and no partition packs better."""
     n = 300
     edges = erdos_renyi_graph(n, int(ratio * n), seed=seed).edges
     rng = np.random.default_rng(seed)
@@ -140,7 +140,7 @@ def test_linear_is_what_each_forest_can_take(graph):
 
 @given(graphs(max_vertices=8))
 def test_linear_of_the_paper(graph):
-    """With so few edges every pass takes more than a twentieth: the procedure is the paper's."""
+    """With few edges every pass takes more than a twentieth: this is the paper's procedure."""
     by_weight = [tuple(e) for e in graph.edges[np.argsort(-graph.weights, kind="stable")].tolist()]
     expected = reference.linear_forests_of_paper(graph.n_vertices, by_weight)
     found = forests_of(decompose(graph, "linear", order="paper"))
@@ -254,7 +254,7 @@ def test_no_edges(method, n_vertices):
 
 
 def test_hubs_of_large_degree():
-    """A star, and one whose leaves are all inside a path: quadratic work would not end."""
+    """A star, and one whose leaves are all inside a path: quadratic work would not finish."""
     n = 200_000
     spokes = np.stack([np.zeros(n, dtype=int), np.arange(1, n + 1)], axis=1)
     inner = [(spokes[:, 1], spokes[:, 1] + n), (spokes[:, 1], spokes[:, 1] + 2 * n)]

@@ -1,4 +1,4 @@
-"""The examples in docstrings, which are those of the API reference, are true."""
+"""The examples in docstrings, which appear in the API reference, are correct."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""The pages: their Python runs, what they claim is true, links lead somewhere, none is left out."""
+"""The pages: their Python runs, their claims hold, links resolve, and no page is left out."""
 
 import re
 import tomllib
@@ -31,7 +31,7 @@ def test_the_python_of_a_page_is_true(page, tmp_path, monkeypatch, capsys):
     compared = run(page, capsys)
     pyplot.close("all")
     claims = "\n".join(blocks(page)).count("  # True")
-    assert compared >= claims  # none is taken for a remark
+    assert compared >= claims  # none is read as a remark
 
 
 @pytest.mark.parametrize("page", [*sorted(ROOT.glob("*.md")), *PAGES], ids=name_of)

@@ -1,4 +1,4 @@
-"""Elementary functions, nearest neighbours and choices of our own."""
+"""Elementary functions, nearest neighbours and random choices of the library."""
 
 import math
 
@@ -42,7 +42,7 @@ def test_geometric_numbers_have_a_constant_ratio():
 
 
 def obvious(points, k):
-    """Return the neighbours by all distances; of equal ones the next in cyclic order."""
+    """Return the neighbours by all distances; ties go to the next in cyclic order."""
     n = len(points)
     found = []
     for i in range(n):

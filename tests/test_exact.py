@@ -1,4 +1,4 @@
-"""Exact total variation against a rational twin, a generic solver and optimality conditions."""
+"""Exact total variation against a rational and a generic solver, and optimality conditions."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,7 +33,7 @@ class Instance:
 def forests(draw, max_vertices=24):
     """Edges of a forest, vertices shuffled: paths, stars, caterpillars, brooms and random trees."""
     n = draw(st.integers(1, max_vertices))
-    reach = draw(st.sampled_from([1, 2, 3, max_vertices]))  # how far back a parent may be
+    reach = draw(st.sampled_from([1, 2, 3, max_vertices]))  # the largest distance to a parent
     parents = [draw(st.integers(max(0, i - reach), i - 1)) for i in range(1, n)]
     if draw(st.booleans()) and n > 4:  # a star at the end: a broom
         parents[n // 2 :] = [n // 2] * (n - 1 - n // 2)
@@ -68,7 +68,7 @@ def instances(draw, max_vertices=24, exponents=(0, 0, 500, -500)):
     weight_kind = draw(st.sampled_from(["ties", "reals", "extreme"]))
     signal = np.array([draw(numbers(signal_kind)) for _ in range(n)])
     weights = np.array([draw(positive(weight_kind)) for _ in edges])
-    # Powers of two keep ties; weights that are extreme already are not scaled.
+    # Powers of two keep ties; weights that are already extreme are not scaled.
     scale = 2.0 ** draw(st.sampled_from(exponents))
     return Instance(
         n, edges, weights if weight_kind == "extreme" else weights * scale, signal * scale
@@ -99,7 +99,7 @@ def assert_optimal(graph, signal, u, p, tolerance=1e-12):
         head, flow, graph.n_vertices
     )
     bound = tolerance * (np.abs(signal) + np.ptp(signal) + np.max(np.abs(flow), initial=0.0))
-    bound += 1e-323 * np.max(graph.weights, initial=0.0)  # p itself may be too small to hold
+    bound += 1e-323 * np.max(graph.weights, initial=0.0)  # p itself may underflow
     assert np.all(np.abs(divergence - (signal - u)) <= bound)
 
 
@@ -113,7 +113,7 @@ def test_forest_equals_rational_twin(instance):
 @given(instances(max_vertices=10))
 def test_forest_is_certified(instance):
     u, p = tv_forest(instance.graph, instance.signal, return_dual=True)
-    assume(np.all(instance.weights < 1e200))  # beyond, p may be too small to hold
+    assume(np.all(instance.weights < 1e200))  # beyond this, p may underflow
     found = certificate(instance.graph.gradient(), instance.signal, u, p, exact=True)
     size = instance.n_vertices * Fraction(instance.scale) ** 2
     assert 0 <= found.gap <= size / 10**12
@@ -175,11 +175,11 @@ def test_chain_equals_rational_twin(data):
 
 
 def test_hulls_that_meet_in_several_blocks():
-    # At the closed end rounding may leave more than one block of either hull.
+    # At the closed end, rounding may leave more than one block in either hull.
     f = (1e-3 * np.arange(200 * 512)).reshape(200, 512)
     for weight in (0.01, 0.1, 1.0):
         u = tv_chain(f, weight)
-        inner = np.sqrt(2 * weight * 1e-3)  # the ends of a ramp are flat as far as this
+        inner = np.sqrt(2 * weight * 1e-3)  # the ends of a ramp are flat up to here
         assert np.all(np.abs(u - f) <= 1.5 * inner)
 
 
@@ -241,7 +241,7 @@ def test_large_tree_is_optimal(tree):
 
 
 def test_long_heavy_spine_is_optimal():
-    # Messages along the spine keep almost every knot, while each vertex adds a leaf's.
+    # Messages along the spine keep almost every knot, and each vertex adds those of a leaf.
     n = 100_000
     spine = np.column_stack([np.arange(n - 1), np.arange(1, n)])
     legs = np.column_stack([np.arange(n), np.arange(n, 2 * n)])

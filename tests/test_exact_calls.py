@@ -1,4 +1,4 @@
-"""Exact total variation as it is called: by threads and forks, with bad and unusual arguments."""
+"""Calls of exact total variation: from threads and forks, with bad and unusual arguments."""
 
 import multiprocessing
 import threading
@@ -58,7 +58,7 @@ def _in_child(queue):
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_forked_child_has_threads_of_its_own():
     graph, f = many_trees()
-    expected = tv_forest(graph, f, n_threads=2)  # the parent's helpers are running
+    expected = tv_forest(graph, f, n_threads=2)  # the helpers of the parent are running
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=_in_child, args=(queue,))
@@ -127,7 +127,7 @@ def test_a_graph_is_wanted():
 
 @pytest.mark.parametrize("bad", [0.5, 1, None, "yes", np.ones(2)])
 def test_bad_return_dual(bad):
-    """A weight in third place must not pass for a flag."""
+    """A weight in third position must not be read as a flag."""
     with pytest.raises(ValueError, match="return_dual must be True or False, got"):
         tv_forest(gallery.path_graph(3), [0.0, 1.0, 2.0], bad)
 

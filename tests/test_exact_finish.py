@@ -1,4 +1,4 @@
-"""The exact finish by flows, through its bindings, judged by the independent verifier."""
+"""The exact finish by flows, through its bindings, checked by the independent verifier."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_sizes_are_checked() -> None:
 @pytest.mark.parametrize("kind", ["grid", "random"])
 def test_after_flows_in_vain_the_start_goes_on(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
-    n = 10_000  # enough work for a look at the allowance
+    n = 10_000  # enough work for a check of the allowance
     graph = grid_graph((100, 100), 2.0) if kind == "grid" else erdos_renyi_graph(n, 3 * n, 0)
     problem = Problem(graph, SquaredLoss(rng.standard_normal(n) + np.arange(n) / 1000.0))
     expected = solve(problem, tol=0.0)

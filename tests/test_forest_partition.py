@@ -1,4 +1,4 @@
-"""A partition as an object: from one's own labels, printed, pickled."""
+"""A partition as an object: from custom labels, printed, pickled."""
 
 import pickle
 
@@ -16,7 +16,7 @@ from partitions import as_networkx, assert_is_what_it_says, graphs
 
 @given(graphs(), st.randoms(use_true_random=False))
 def test_own_labels(graph, random):
-    """Edges dealt at random into forests: from_labels accepts them if and only if none cycles."""
+    """For random forests of edges, from_labels accepts them if and only if none has a cycle."""
     labels = np.array([random.randrange(3) for _ in range(graph.n_edges)], dtype=int)
     labels = np.unique(labels, return_inverse=True)[1]
     cyclic = [

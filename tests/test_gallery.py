@@ -41,7 +41,7 @@ def test_erdos_renyi_has_exactly_as_many_edges(n, seed, data):
     m = data.draw(st.integers(0, n * (n - 1) // 2))
     graph = gallery.erdos_renyi_graph(n, m, seed)
     assert (graph.n_vertices, graph.n_edges) == (n, m)
-    assert_array_equal(graph.weights, 1)  # a pair drawn twice would weigh 2
+    assert_array_equal(graph.weights, 1)  # a pair drawn twice would have weight 2
 
 
 @pytest.mark.parametrize("n", [4, 5])
@@ -148,7 +148,7 @@ def test_washington_by_definition():
     ids=["rmf-wide.n2", "rmf-long.n2", "wash-rlg-long.n1024"],
 )
 def test_sizes_of_the_paper(instance, n_vertices, n_edges, ratio):
-    """V/1024 and E/V of its table of maximum flows: a pair of arcs is one edge."""
+    """V/1024 and E/V of its table of maximum flows; a pair of arcs is one edge."""
     terminals = [instance.source, instance.sink] if instance.n_vertices > n_vertices else []
     inner = ~np.isin(instance.arcs, terminals).any(axis=1)
     edges = np.unique(np.sort(instance.arcs[inner], axis=1), axis=0)

@@ -219,7 +219,7 @@ def test_from_sparse_sums_duplicates_and_drops_zeros_and_the_diagonal():
     graph = Graph.from_sparse(matrix)
     assert_array_equal(graph.edges, [[0, 1]])
     assert_array_equal(graph.weights, [1])
-    assert matrix.nnz == 7  # the caller's matrix is left as it was
+    assert matrix.nnz == 7  # the caller's matrix is unchanged
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Grids by their definition, and their recognition in any order of the vertices."""
+"""Grids by their definition, and their recognition for any order of the vertices."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ shapes = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
 
 
 def shuffled(graph, seed=0):
-    """The same graph with other numbers, other edge order and other orientations."""
+    """The same graph with renumbered vertices and with edges in another order and orientation."""
     rng = np.random.default_rng(seed)
     edges = rng.permutation(graph.n_vertices)[graph.edges]
     return Graph(graph.n_vertices, rng.permuted(rng.permutation(edges), axis=1))
@@ -30,7 +30,7 @@ def without_hint(graph):
 
 
 def assert_is_grid(graph, grid, shape):
-    """Assert that the coordinates carry exactly the edges of the graph to those of the lattice."""
+    """Assert that the coordinates map the edges of the graph exactly to those of the lattice."""
     assert sorted(grid.shape) == sorted(shape)
     assert grid.coordinates.shape == (graph.n_vertices, len(shape))
     place = np.ravel_multi_index(tuple(grid.coordinates.T), grid.shape)
@@ -137,7 +137,7 @@ def test_recognises_shuffled_grids(shape, seed):
 
 @given(shapes)
 def test_a_row_major_grid_keeps_its_coordinates(shape):
-    """So the hint of grid_graph is a shortcut and changes nothing."""
+    """The hint of grid_graph is only a shortcut and changes nothing."""
     graph = grid_graph(shape)
     known, found = recognize_grid(graph), recognize_grid(without_hint(graph))
     assert known.shape == found.shape
@@ -152,7 +152,7 @@ def test_recognises_larger_grids(shape):
 
 @given(shapes.filter(lambda shape: 2 < math.prod(shape) <= 60), st.data())
 def test_a_grid_with_an_edge_removed_added_or_moved(shape, data):
-    """It is a grid no more, but for curiosities such as the square less an edge, a path."""
+    """It is no longer a grid, with exceptions such as the square minus an edge, a path."""
     graph = grid_graph(shape)
     n, edges = graph.n_vertices, graph.edges.tolist()
     absent = sorted(set(itertools.combinations(range(n), 2)) - set(map(tuple, edges)))
@@ -175,7 +175,7 @@ def is_some_grid(graph):
 
 
 def factorisations(n, smallest=2):
-    """Yield the products of nondecreasing factors, at least `smallest`, that make n."""
+    """Yield the factorisations of n into nondecreasing factors, each at least `smallest`."""
     if n == 1 and smallest == 2:
         yield (1,)
     for factor in range(smallest, n + 1):
@@ -232,7 +232,7 @@ def test_refuses(graph):
 
 
 def test_small_grids_in_disguise():
-    """A star of three vertices is a path, and the cycle of four a square."""
+    """A star with three vertices is a path, and the cycle of four is a square."""
     assert recognize_grid(gallery.star_graph(3)).shape == (3,)
     assert recognize_grid(Graph(4, [[0, 1], [1, 2], [2, 3], [3, 0]])).shape == (2, 2)
     assert recognize_grid(product_with_cycle(4, -4)).shape == (2, 2, 2, 2)

@@ -1,4 +1,4 @@
-"""Data of the shape of a grid: no ``ravel`` on the way in, no ``reshape`` on the way out."""
+"""Data in the shape of a grid: no ``ravel`` of the input, no ``reshape`` of the output."""
 
 import pickle
 

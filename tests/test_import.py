@@ -1,4 +1,4 @@
-"""What `import graphtv` costs, and that the names it promises are where it says."""
+"""The cost of `import graphtv`, and that the public names exist where documented."""
 
 import ast
 import subprocess
@@ -13,7 +13,7 @@ HEAVY = ("aiohttp", "matplotlib", "networkx", "numpy", "PIL", "rich", "scipy", "
 
 
 def loaded_by(code):
-    """Return which of the heavy modules a fresh interpreter has after running `code`."""
+    """Return which of the heavy modules a new interpreter has loaded after running `code`."""
     query = f"{code}\nimport sys\nprint(*(m for m in {HEAVY!r} if m in sys.modules))"
     finished = subprocess.run(
         [sys.executable, "-c", query], capture_output=True, text=True, check=True
@@ -72,7 +72,7 @@ def test_the_stub_is_the_list_of_public_names():
     names = []
     for statement in stub.body[1:]:
         for alias in statement.names:
-            assert alias.name == alias.asname  # what a type checker takes for public
+            assert alias.name == alias.asname  # names that a type checker regards as public
             names.append(alias.name)
     assert sorted(names) == graphtv.__all__
     source = ast.parse(Path(graphtv.__file__).read_text())

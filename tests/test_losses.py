@@ -1,4 +1,4 @@
-"""What losses say about themselves: derivative, weights, sparsity, deviance, kinds of data."""
+"""The methods of losses: derivative, weights, sparsity, deviance, kinds of data."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_sparsity_is_part_of_a_poisson_loss():
 
 
 def test_deviance():
-    """Twice the log of the ratio of likelihoods, as scipy's distributions have them."""
+    """Twice the log of the likelihood ratio, from scipy's distributions."""
     stats = pytest.importorskip("scipy.stats")
     f, u = np.array([0.3, 2.0, 5.0]), np.array([0.5, 1.5, 4.0])
 

@@ -1,4 +1,4 @@
-"""The core's minimum cut: against NetworkX, in integers and floats, and when it ends early."""
+"""The core's minimum cut: against NetworkX, in integers and floats, and ended early."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def assert_is_maximum(graph: Graph, there: Any, back: Any, excess: Any, found: E
     assert (found.edges <= there).all()
     assert (found.edges >= -back).all()
     assert (excess - outflow(graph, found.edges) == found.excess).all()
-    # All excess that is left is on the source side, no deficit is, and what leaves it is full.
+    # All remaining excess is on the source side, no deficit is, and all arcs out are saturated.
     assert (found.excess[found.side] >= 0).all()
     assert (found.excess[~found.side] <= 0).all()
     tails, heads = found.side[graph.edges.T]
@@ -88,7 +88,7 @@ def test_whole_numbers_are_exact(graph: Graph, seed: int, largest: int, float_ki
             graph.edges, there, back, before, _core.Watch(FOREVER), flow, passes=passes
         )
         assert_is_maximum(graph, there, back, excess, found)
-        if not passes:  # what is left is where it was
+        if not passes:  # the remaining excess is where it was
             assert (np.abs(found.excess) <= np.abs(before)).all()
             assert (np.sign(found.excess) * np.sign(before) >= 0).all()
     moved = np.maximum(excess, 0).sum() - np.maximum(found.excess, 0).sum()

@@ -31,7 +31,7 @@ def test_by_definition(n, dimension, seed, data):
     k = data.draw(st.integers(1, n - 1))
     graph = knn_graph(points, k)
     d, kth = distances(points), kth_distances(points, k)
-    near = d <= np.maximum(kth[:, None], kth[None])  # i is near j, or j is near i
+    near = d <= np.maximum(kth[:, None], kth[None])  # i is a neighbour of j, or j of i
     assert_array_equal(graph.edges, np.argwhere(np.triu(near, 1)))
     i, j = graph.edges.T
     weights = np.exp(-((d[i, j] / np.maximum(kth[i], kth[j])) ** 2))
@@ -75,7 +75,7 @@ def test_default_bandwidth_among_doubles():
     st.data(),
 )
 def test_default_weights_are_of_one_order_of_magnitude(points, data):
-    """No density, however uneven, makes an edge so light that it decides alone."""
+    """For any density, no edge is much lighter than the others."""
     graph = knn_graph(points, data.draw(st.integers(1, len(points) - 1)))
     assert graph.weights.max() <= 1
     assert graph.weights.min() >= math.exp(-1) * (1 - 1e-15)

@@ -1,4 +1,4 @@
-"""PDHG against its twin, against the optimum, and against itself with more threads."""
+"""PDHG against its reference, against the optimum, and with different numbers of threads."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_terms_without_strong_convexity_restart_to_the_optimum() -> None:
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("preconditioner", ["chains", "diagonal"])
 def test_p_that_moves_alone_keeps_its_digits(preconditioner: str, scale: float) -> None:
-    """The answer is f, where u begins: longer and longer steps left p with rounding errors."""
+    """The solution is f, where u starts: increasing steps left p with rounding errors."""
     problem = Problem(
         grid_graph((64, 64), 0.2),
         AbsoluteLoss(scale * piecewise_constant_image((64, 64), seed=0)[0].ravel()),
@@ -273,7 +273,7 @@ def test_p_that_moves_alone_keeps_its_digits(preconditioner: str, scale: float) 
 @pytest.mark.parametrize("preconditioner", ["chains", "diagonal"])
 @pytest.mark.parametrize("exponent", [-200, -40, 40, 200])
 def test_the_unit_of_the_data_does_not_matter(preconditioner: str, exponent: int) -> None:
-    """Powers of two round nothing: the iterations are the same. They were lost at 2^±100."""
+    """Powers of two are exact, so the iterations are the same. They used to fail at 2^±100."""
     rng = np.random.default_rng(3)
     f, unit = rng.normal(size=144), 2.0**exponent
 
@@ -283,7 +283,7 @@ def test_the_unit_of_the_data_does_not_matter(preconditioner: str, exponent: int
         assert result.status == "optimal"
         return result.iterations
 
-    # f in other units, and u with it.
+    # f and u in other units.
     assert iterations(AbsoluteLoss(unit * f), 0.6) == iterations(AbsoluteLoss(f), 0.6)
     huber = iterations(HuberLoss(f, 0.1), 0.05)
     assert iterations(HuberLoss(unit * f, unit * 0.1), unit * 0.05) == huber

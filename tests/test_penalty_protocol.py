@@ -1,4 +1,4 @@
-"""A penalty of one's own in Python, and the same methods of ours."""
+"""A custom penalty in Python, and the same methods of the built-in ones."""
 
 import gc
 import pickle
@@ -78,7 +78,7 @@ def test_groups_of_edges_and_channels(preconditioner, channels, groups):
 
 
 def test_single_entries_are_total_variation():
-    """Groups of one entry have balls that are intervals."""
+    """For groups of one entry the balls are intervals."""
     graph = knn_graph(np.random.default_rng(1).normal(size=(30, 2)), 4)
     f = np.random.default_rng(2).normal(size=30)
     own = solve(Problem(graph, SquaredLoss(f), GroupNorms(np.arange(graph.n_edges))), tol=1e-9)

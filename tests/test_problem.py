@@ -1,4 +1,4 @@
-"""Objectives of a problem: bounds of each other, and the same as an independent verifier's."""
+"""Objectives of a problem: they bound each other and agree with an independent verifier."""
 
 import pickle
 
@@ -174,7 +174,7 @@ def test_logistic_domain_holds_the_solution_of_a_graph(seed, delta):
 
 
 def primal_dual(graph, term, delta, n_iterations):
-    """Chambolle and Pock's method, plainly."""
+    """Chambolle and Pock's method, written directly."""
     K = graph.gradient()
     tau = sigma = 0.99 / np.sqrt(np.abs(K).sum(axis=1).max() * np.abs(K).sum(axis=0).max())
     u, p = np.zeros(K.shape[1]), np.zeros(K.shape[0])
@@ -210,7 +210,7 @@ def test_polish_ends_what_an_iteration_began(kind, seed):
     arguments = (problem.term, graph.edges, graph.weights, p, 1e-9, polished)
     assert _core.polish(*arguments, _core.Watch(np.inf))
     assert problem.gap(polished, p) <= problem.gap(u, p) + 1e-14
-    # The rest of the gap is the dual point's, which is slow without strong convexity.
+    # The rest of the gap is due to the dual point, which is slow without strong convexity.
     assert problem.relative_gap(polished, p) < (1e-6 if kind == "squared" else 1e-2)
     assert not _core.polish(*arguments, _core.Watch(0.0))
 

@@ -1,4 +1,4 @@
-"""Shares of work: each once, whoever takes it, and whether or not threads start."""
+"""Shares of work: each is processed once, by any thread, and even if threads cannot start."""
 
 import _thread
 import threading
@@ -33,7 +33,7 @@ def test_threads_that_are_refused_are_done_without(monkeypatch, error):
 
 
 def test_threads_that_never_run_are_not_waited_for(monkeypatch):
-    """What happens when memory ends just after a thread was started."""
+    """Memory runs out just after a thread was started."""
     monkeypatch.setattr(_thread, "start_new_thread", lambda *_: 1)
     done = []
     run_shares(done.append, 9, 3)

@@ -1,4 +1,4 @@
-"""The entropic simplex against its twin in forty digits, and near the limits of numbers."""
+"""The entropic simplex against its reference in forty digits, and near the limits of numbers."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,11 @@ def test_prox_on_the_simplex_agrees_with_bisection(rows, epsilon, step):
     core = EntropicSimplex(cost[None, :], epsilon)._core_term
     u = prox(core, v, np.array([step]))
     expected = np.array(twins.simplex_prox(v.tolist(), cost.tolist(), epsilon, step))
-    # What rounding of v/τ - cost does to the logarithms; the point itself moves no further than v.
+    # The effect of rounding v/τ - cost on the logarithms; the point itself moves no further than v.
     noise = 1e-15 * (np.abs(v).max() / step + np.abs(cost).max()) / epsilon
     tolerance = np.minimum(noise * expected, 1e-15 * (np.abs(v) + step * np.abs(cost)).max())
     assert np.all(np.abs(u - expected) <= 1e-12 * expected + 4 * tolerance + 1e-300)
-    # From guesses, eight vertices side by side: one good, one bad, one that is no point at all.
+    # From guesses, eight vertices at once: one good, one bad, one that is not in the simplex.
     together = EntropicSimplex(np.tile(cost, (8, 1)), epsilon)._core_term
     for guess in (expected * np.linspace(0.9, 1.1, len(v)), np.full(len(v), 1.0), 0.0 * v):
         near = np.empty(8 * len(v))
@@ -54,7 +54,7 @@ def test_simplex_from_any_guess(C, error):
     u = prox(core, v, steps)
     guess = u * np.exp(error * rng.normal(size=C * n))
     found = near(core, guess, v, steps)
-    # Logarithms are as good as differences of v/(τε) allow.
+    # Logarithms are as accurate as differences of v/(τε) allow.
     size = np.abs(v.reshape(C, n)).max(axis=0) / steps + np.abs(cost.reshape(C, n)).max(axis=0)
     noise = np.tile(1e-14 * (1.0 + size / 0.3), C)
     assert np.all(np.abs(found - u) <= noise * u + 1e-300)

@@ -1,4 +1,4 @@
-"""A data term of one's own in Python."""
+"""A custom data term in Python."""
 
 import gc
 import weakref
@@ -31,7 +31,7 @@ def test_a_users_own_term(shape):
 
 
 def test_the_step_has_the_shape_of_v():
-    """The contract of docs/how-to/write-a-data-term.md, whatever the solver's steps are."""
+    """The contract of docs/how-to/write-a-data-term.md, for all steps of the solver."""
 
     class Strict(OwnSquaredLoss):
         def prox(self, v, step):
@@ -41,7 +41,7 @@ def test_the_step_has_the_shape_of_v():
             assert not step.flags.writeable
             assert (step > 0.0).all()
             u = np.empty_like(v)
-            for index in np.ndindex(v.shape):  # entry by entry, as the page's formula has it
+            for index in np.ndindex(v.shape):  # entry by entry, as in the formula of the page
                 u[index] = (v[index] + step[index] * self.signal[index]) / (1.0 + step[index])
             np.testing.assert_allclose(SquaredLoss(self.signal).prox(v, step), u)
             return u

@@ -1,4 +1,4 @@
-"""Data terms and penalties against twins in forty digits, and against their own mathematics."""
+"""Data terms and penalties against references in forty digits, and against their properties."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ weights = st.one_of(st.just(0.0), st.just(1.0), st.floats(-3, 3).map(lambda x: 1
 
 
 def make(kind, f, c, *, shape=None):
-    """A term of the library and the core's, restricted as in a problem, from any numbers."""
+    """A term of the library and that of the core, restricted as in a problem, from any numbers."""
     f, c = np.asarray(f, dtype=float), np.asarray(c, dtype=float)
     if kind == "squared":
         term = SquaredLoss(f, c)
@@ -68,7 +68,7 @@ def test_prox_agrees_with_bisection(kind, case):
     u = prox(core, v, steps)
     for i, loss in enumerate(losses(term, core)):
         expected = twins.prox(loss, float(v[i]), float(steps[i]))
-        # Rounding of the arguments moves the answer by this much.
+        # Rounding of the arguments changes the result by this much.
         scale = abs(v[i]) + min(abs(f[i]), steps[i] * abs(f[i])) + abs(expected)
         assert abs(u[i] - expected) <= 1e-14 * scale + 1e-12 * abs(expected) + 1e-38, (i, u[i])
 
@@ -77,7 +77,7 @@ def test_prox_agrees_with_bisection(kind, case):
 @settings(max_examples=50)
 @given(case=entries())
 def test_prox_of_the_signal_is_the_signal_to_the_bit(kind, case):
-    """No relative gap forgives a last bit where the minimum is 0."""
+    """Where the minimum is 0, any error in the last bit violates a relative gap."""
     f, c, _, steps = case
     _, core = make(kind, f, np.maximum(c, 1e-3))
     np.testing.assert_array_equal(prox(core, f, steps), f)

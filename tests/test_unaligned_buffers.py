@@ -1,4 +1,4 @@
-"""What arrives amidst a message, at an odd address, as between the workers of a cluster."""
+"""Arrays inside a message at an odd address, as between the workers of a cluster."""
 
 import pickle
 from typing import Any
@@ -12,7 +12,7 @@ from graphtv.gallery import erdos_renyi_graph
 
 
 def through_a_message(value: Any) -> Any:
-    """Return a copy whose arrays begin one byte after where they should."""
+    """Return a copy whose arrays start one byte too late."""
     buffers: list[pickle.PickleBuffer] = []
     pickled = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     shifted = [memoryview(b"\0" + buffer.raw())[1:] for buffer in buffers]

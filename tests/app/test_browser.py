@@ -1,4 +1,4 @@
-"""The page in a real browser: painting, looking, undoing, downloading, two tabs at once.
+"""The page in a real browser: painting, viewing, undoing, downloading, two tabs at once.
 
 Needs Playwright and a Chromium: Debian's, or one that `playwright install chromium` has fetched.
 """
@@ -28,7 +28,7 @@ BLUE, ORANGE = (0, 114, 178), (230, 159, 0)
 
 @pytest.fixture(scope="module")
 def browser():
-    sandbox = sys.platform == "linux" and os.geteuid() == 0  # Chromium's does not work for root
+    sandbox = sys.platform == "linux" and os.geteuid() == 0  # it fails for root
     with playwright.sync_playwright() as driver:
         try:
             found = driver.chromium.launch(
@@ -68,7 +68,7 @@ def address(server):
 
 
 class Page:
-    """A tab, and what a user does in it."""
+    """A tab, and the actions of a user in it."""
 
     def __init__(self, context, address):
         self.errors = []
@@ -80,7 +80,7 @@ class Page:
         self.wait_for("waiting for scribbles")
 
     def _hear(self, message):
-        # What the server refuses, browsers log as an error of their own.
+        # Browsers log rejected requests as errors.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.errors.append(message.text)
 
@@ -100,7 +100,7 @@ class Page:
         self.tab.locator("#classes .swatch").nth(number - 1).click()
 
     def paint(self, *points):
-        """Paint through points (x, y), in shares of width and height."""
+        """Paint through points (x, y), given as fractions of width and height."""
         box = self.tab.locator("#strokes").bounding_box()
         places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
         self.tab.mouse.move(*places[0])
@@ -116,7 +116,7 @@ class Page:
         self.paint((0.9, 0.2), (0.85, 0.8))
 
     def pixels(self, canvas="result"):
-        """Return what a canvas shows: red, green, blue, alpha."""
+        """Return the pixels of a canvas: red, green, blue, alpha."""
         size, values = self.tab.locator(f"#{canvas}").evaluate(
             """canvas => {
                 const { width, height } = canvas;
@@ -134,7 +134,7 @@ class Page:
 
 @contextmanager
 def opened(browser, address):
-    """Open a tab; at the end nothing must have gone wrong in it."""
+    """Open a tab and check at the end that it had no errors."""
     context = browser.new_context(viewport={"width": 1100, "height": 800}, accept_downloads=True)
     page = Page(context, address)
     yield page
@@ -159,7 +159,7 @@ def test_two_classes_are_painted_shown_and_downloaded(browser, address):
         page.wait_for("done")
         assert_halves(page.pixels())
         assert float(page.tab.inner_text("#gap")) <= 5e-4
-        assert page.tab.inner_text("#iterations").isdigit()  # 0 if the last start was so good
+        assert page.tab.inner_text("#iterations").isdigit()  # 0 if the start is optimal
 
         name, content = page.download("#get-labels")
         assert name == "labels.png"
@@ -185,7 +185,7 @@ def test_undo_takes_the_last_stroke_back(browser, address):
         assert page.tab.locator("#get-labels").get_attribute("aria-disabled") == "true"
         page.paint((0.9, 0.2), (0.85, 0.8))
         page.wait_for("done")
-        assert np.abs(page.pixels("strokes") - with_both).mean() < 2  # but for smooth edges
+        assert np.abs(page.pixels("strokes") - with_both).mean() < 2  # except at smooth edges
         assert_halves(page.pixels())
         page.tab.click("#undo")
         page.tab.click("#undo")

@@ -1,4 +1,4 @@
-"""``graphtv app`` as it is started and ended."""
+"""``graphtv app``: start and end of the command."""
 
 import builtins
 import signal

@@ -1,4 +1,4 @@
-"""Denoising as the page asks for it."""
+"""Denoising requests of the page."""
 
 import numpy as np
 

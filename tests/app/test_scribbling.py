@@ -1,4 +1,4 @@
-"""Scribbles, sent as the page does, and the labels that come back."""
+"""Scribbles sent in the way the page does, and the labels of the answer."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The server of the page, spoken to without a browser: whom it answers, and what it serves."""
+"""The server of the page without a browser: which requests it answers, and what it serves."""
 
 import pytest
 from yarl import URL

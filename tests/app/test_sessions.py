@@ -1,4 +1,4 @@
-"""Many sessions at once: who sees what, and when one ends."""
+"""Many sessions at once: isolation between them, and the end of a session."""
 
 import asyncio
 
@@ -60,7 +60,7 @@ async def test_when_all_places_are_taken_others_are_told():
                 assert third.hello["type"] == "full"
             assert first.hello["type"] == "hello"
         await asyncio.sleep(0.1)
-        async with Tab(client, server.address) as fourth:  # a closed tab's place is free again
+        async with Tab(client, server.address) as fourth:  # a closed tab frees its place
             assert fourth.hello["type"] == "hello"
 
 

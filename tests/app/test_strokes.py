@@ -1,4 +1,4 @@
-"""Strokes, and the threads that work for all."""
+"""Strokes, and the shared worker threads."""
 
 import itertools
 import threading
@@ -68,7 +68,7 @@ def test_there_is_an_end_to_strokes(monkeypatch):
 
 
 class Worker:
-    """Works for a number of slices, and writes down when."""
+    """Works for a number of time slices and records them."""
 
     def __init__(self, name, book, slices, error=None):
         self.name, self.book, self.slices, self.error = name, book, slices, error
@@ -96,7 +96,7 @@ def test_all_have_their_turn(monkeypatch):
     workers = [Worker(name, book, 3) for name in "ab"]
     for worker in workers:
         threads.submit(worker)
-        threads.submit(worker)  # twice is once
+        threads.submit(worker)  # repeating it has no effect
     assert workers[0].done.wait(10)
     threads.submit(Worker("c", book, 1))
     assert workers[1].done.wait(10)

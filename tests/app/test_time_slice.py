@@ -1,4 +1,4 @@
-"""Work that is ended: because nobody wants it any more, or because it is the turn of others."""
+"""Work that ends early: because it is obsolete, or because its time slice is over."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_what_is_obsolete_ends_at_once_and_leaves_no_trace(which):
 def test_after_a_turn_work_goes_on_where_it_was(which):
     worker, job = workers()[which]
     early = worker.run(job, lambda _: None, TimeSlice(never, lambda: True))
-    assert early is not None  # however soon a turn is over, there is something to show
+    assert early is not None  # even the shortest time slice gives a result
     assert not early.is_done
     assert early.iterations > 0
     done = worker.run(job, lambda _: None, TimeSlice(never, never))
@@ -64,4 +64,4 @@ def test_a_suggestion_is_given_up_when_nobody_wants_it():
     asked.clear()
     done = worker.run(job, lambda _: None, TimeSlice(never, never))
     fresh = workers()[1][0].run(job, lambda _: None, TimeSlice(never, never))
-    assert done.weight == fresh.weight  # not what was found half the way
+    assert done.weight == fresh.weight  # not the intermediate result

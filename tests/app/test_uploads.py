@@ -1,4 +1,4 @@
-"""Images that are sent to the page: what is taken, and what is refused."""
+"""Uploaded images: which are accepted, and which are rejected."""
 
 import asyncio
 import struct
@@ -95,7 +95,7 @@ async def test_what_is_no_image_is_refused_with_a_message(data, kind, status, wo
         answer, text = await tab.upload(data, kind)
         assert answer == status
         assert words in text
-        assert (await paint_halves(tab))["done"]  # with the image from before
+        assert (await paint_halves(tab))["done"]  # with the previous image
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
@@ -103,7 +103,7 @@ async def test_what_is_no_image_is_refused_with_a_message(data, kind, status, wo
 async def test_photographs_are_shown_upright_and_transparency_is_white(kind):
     image = Image.fromarray(halves(300, 200))
     exif = image.getexif()
-    exif[0x0112] = 6  # the camera was held upright: turn it to the right
+    exif[0x0112] = 6  # the camera was held upright: rotate to the right
     async with one_tab() as tab:
         status, _ = await tab.upload(encoded(image, kind, exif=exif), f"image/{kind.lower()}")
         assert status == 200

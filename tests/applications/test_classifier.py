@@ -1,4 +1,4 @@
-"""TVClassifier: accuracy on real data, the manners of scikit-learn, and bad input."""
+"""TVClassifier: accuracy on real data, the conventions of scikit-learn, and bad input."""
 
 import importlib.util
 import math
@@ -43,7 +43,7 @@ def test_scikit_learn(estimator, check):
 
 
 def hidden(y, fraction, seed):
-    """Return y with all but a random fraction hidden, at least one label of each class left."""
+    """Return y with all but a random fraction hidden; each class keeps at least one label."""
     rng = np.random.default_rng(seed)
     shown = np.zeros(len(y), dtype=bool)
     while len(np.unique(y[shown])) < len(np.unique(y)):
@@ -142,7 +142,7 @@ def test_components_without_labels_stay_undecided():
     assert model.transduction_[3:].tolist() == [-1] * 5
     assert model.transduction_[[0, 2]].tolist() == [2, 5]
     assert np.all(model.label_distributions_[3:] == 0.5)
-    # New samples: one tied to the first component, one to the second, one to none, one to both.
+    # New samples: one linked to the first component, one to the second, one to none, one to both.
     new = np.zeros((4, 8))
     new[0, 0] = new[1, 4] = 1
     new[3, [2, 4]] = 1, 10
@@ -219,7 +219,7 @@ def test_a_start_changes_the_time_and_not_the_answer(monkeypatch):
     warm = TVClassifier(tol=1e-6).fit(X, shown)
     assert warm.result_.preconditioner == "linear"
     assert np.allclose(warm.label_distributions_, cold.label_distributions_, atol=0.05)
-    # Stopped at once, it is already at what the labels said to their neighbours.
+    # Stopped at once, it already has the labels of direct neighbours.
     with pytest.warns(ConvergenceWarning):
         stopped = TVClassifier(tol=1e-8, max_iter=0).fit(X, shown)
     assert np.mean(stopped.transduction_ == y) >= 0.95
@@ -232,7 +232,7 @@ def test_doubles_and_single_points():
     y = np.full(40, -1)
     y[[0, 20]] = 0, 1
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # doubles of a double may be apart from it
+        warnings.simplefilter("ignore", UserWarning)  # duplicates may be disconnected
         model = TVClassifier(n_neighbors=25).fit(X, y)
     assert model.transduction_.tolist() == [0] * 20 + [1] * 20
     alone = TVClassifier().fit([[1.0, 2.0]], [4])
@@ -252,7 +252,7 @@ def test_forms_of_an_affinity(form, container):
         warnings.simplefilter("ignore", UserWarning)
         expected = TVClassifier(affinity="precomputed").fit(dense + dense.T, y)
         model = TVClassifier(affinity="precomputed").fit(container(dense).asformat(form), y)
-    # Half of the affinities is the same in units of the median degree: asymmetric means averaged.
+    # Half the affinities are the same in units of the median degree: asymmetric means averaged.
     assert np.allclose(model.graph_.weights, expected.graph_.weights)
     assert np.array_equal(model.transduction_, expected.transduction_)
     assert model.predict(container(dense).asformat(form)).shape == (12,)
@@ -364,7 +364,7 @@ def test_bad_new_affinities():
         model.predict(-np.ones((2, 3)))
 
 
-# Manners
+# Conventions
 
 
 def test_limits_are_reported():
@@ -404,7 +404,7 @@ def test_cross_validation_cuts_affinities_both_ways():
 
 
 def test_a_problem_of_ones_own_agrees():
-    # The certificate speaks of the very problem that the page describes.
+    # The certificate belongs to exactly the problem that the documentation describes.
     model = TVClassifier(affinity="precomputed").fit(path([1.0, 1.0]), [0, -1, 1])
     from graphtv import EntropicSimplex
 

@@ -26,7 +26,7 @@ def shifted(network: FlowNetwork, theta: float) -> FlowNetwork:
 
 
 def thetas(path: Any) -> list[float]:
-    """Return a shift for every piece of the path, and whole ones around."""
+    """Return a shift for every piece of the path, and integers around."""
     b = path.breakpoints
     if len(b) == 0:
         return [0.0]
@@ -63,7 +63,7 @@ def test_path_against_separate_cuts(network: FlowNetwork) -> None:
 
 
 def test_small_capacities_beside_large_ones() -> None:
-    """Rounding errors of the solver are larger than some capacities: it finds the wrong pieces."""
+    """The rounding errors of the solver exceed some capacities, so it finds wrong pieces."""
     arcs = [
         [3, 4], [6, 9], [3, 7], [10, 8], [6, 3], [2, 3], [5, 3], [2, 1], [8, 4], [7, 8], [0, 1],
         [8, 3], [10, 3], [2, 7], [7, 5], [4, 5], [3, 9], [8, 2], [2, 4], [3, 10], [3, 3], [5, 3],
@@ -84,7 +84,7 @@ def test_small_capacities_beside_large_ones() -> None:
 def test_levels_do_not_depend_on_the_guess(
     network: FlowNetwork, magnitude: int, seed: int, data: st.DataObject
 ) -> None:
-    """From nothing, or from a wrong solution, the levels are those of the minimum cuts."""
+    """The levels are minimum cuts, from a start at zero and from a wrong solution."""
     rng = np.random.default_rng(seed)
     capacities = network.capacities * np.where(rng.random(network.n_arcs) < 0.5, magnitude, 1)
     network = FlowNetwork(
@@ -124,7 +124,7 @@ def test_a_shift_between_a_fraction_and_the_nearest_float() -> None:
 
 
 def test_what_is_not_certified() -> None:
-    """Real capacities, and runs that ended early."""
+    """Non-integer capacities, and runs that ended early."""
     network = gallery.genrmf(4, 6, seed=3)
     assert network.cut_path().certified
     assert not network.cut_path(max_iterations=0).certified
@@ -183,7 +183,7 @@ def test_the_value_is_concave(seed: int) -> None:
     source, sink = rng.integers(0, 30, (2, graph.n_vertices))
     path = cut_path(graph, source, sink)
     theta = np.linspace(path.breakpoints[-1] - 1, path.breakpoints[0] + 1, 200)
-    # Without the kink at 0 that comes from splitting θ among the two terminals.
+    # Without the kink at 0 that is caused by splitting θ between the two terminals.
     values = np.array([path.value(t) - max(-t, 0) * graph.n_vertices for t in theta.tolist()])
     assert (np.diff(values, 2) <= 1e-9 * np.abs(values).max()).all()
 

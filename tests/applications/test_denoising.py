@@ -132,7 +132,7 @@ def test_other_integers_keep_their_values(kind):
 
 def test_the_estimates_keep_the_values_that_denoising_keeps():
     floats = np.round(1000 * noisy_image((24, 24)))
-    image = floats.astype(np.int16)  # a CT scan has such numbers, of either sign
+    image = floats.astype(np.int16)  # a CT scan has such values, of both signs
     assert estimate_noise(image - 500) == estimate_noise(floats - 500)
     assert suggest_weight(image) == suggest_weight(floats)
     np.testing.assert_array_equal(denoise_tv(image, "auto"), denoise_tv(floats, "auto"))

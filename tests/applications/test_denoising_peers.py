@@ -1,4 +1,4 @@
-"""`denoise_tv` beside scikit-image."""
+"""`denoise_tv` compared with scikit-image."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from images import exact, noisy_image, psnr
 
 
 def test_chambolle_has_the_same_weight():
-    """Where the image varies along one axis only, isotropic and anisotropic TV are the same."""
+    """If the image varies along one axis only, isotropic and anisotropic TV are equal."""
     restoration = pytest.importorskip("skimage.restoration")
     stripes = np.tile(noisy_image(60), (5, 1))
     theirs = restoration.denoise_tv_chambolle(stripes, weight=0.3, eps=0, max_num_iter=20_000)
@@ -20,7 +20,7 @@ def test_chambolle_has_the_same_weight():
 
 
 def test_bregman_has_the_inverse_weight():
-    """Not twice that, as its documentation has it; the border, which it treats apart, left out."""
+    """Not twice that, as its documentation says. It treats the border differently."""
     data = pytest.importorskip("skimage.data")
     restoration = pytest.importorskip("skimage.restoration")
     crop = data.camera()[100:180, 200:280] / 255

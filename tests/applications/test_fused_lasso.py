@@ -1,4 +1,4 @@
-"""The fused lasso against a conic solver, brute force, and data with a known truth."""
+"""The fused lasso against a conic solver, brute force, and data with known structure."""
 
 import os
 from pathlib import Path
@@ -32,7 +32,7 @@ def signal_of(loss, rng, n=N):
 
 
 def conic_optimum(graph, f, c, lam, mu, loss):
-    """The optimum by CVXPY; the Huber loss of width 0.7."""
+    """The optimum by CVXPY; the Huber loss has width 0.7."""
     cvxpy = pytest.importorskip("cvxpy")
     u = cvxpy.Variable(len(f))
     seen = np.flatnonzero(f > 0)
@@ -83,7 +83,7 @@ def test_sparsity_per_vertex_and_missing_data(loss):
 
 
 def test_all_values_shrink_although_the_data_is_far_from_0():
-    """Data in [5, 6], and a sparsity that takes every value below the data's range."""
+    """Data in [5, 6], and a sparsity weight that moves every value below the range of the data."""
     graph = graph_of()
     f, mu = np.linspace(5.0, 6.0, N), np.full(N, 3.0)
     for loss in ("squared", "huber", "absolute"):
@@ -104,7 +104,7 @@ def test_soft_threshold_of_the_solution_without_sparsity(seed, lam, mu):
     expected = np.sign(plain.u) * np.maximum(np.abs(plain.u) - mu, 0)
     assert result.status == "optimal"
     assert result.u == pytest.approx(expected, abs=1e-9)
-    # The certificate is of the whole problem, recomputed here from the formulas alone.
+    # The certificate covers the whole problem. It is recomputed here from the formulas.
     K = graph.gradient() * lam
     primal = c @ (result.u - f) ** 2 / 2 + np.abs(K @ result.u).sum() + mu * c @ np.abs(result.u)
     s = -K.T @ result.p / c + f  # H_i* at -(Kᵀp)_i is c/2 (S_μ(s)² - f²)
@@ -127,7 +127,7 @@ def test_both_sides_of_0_meet_exactly(seed, lam, scale):
     result = model.solve(lam, tol=0)
     assert "both sides" in result.reason
     assert result.relative_gap <= 1e-12
-    # Stationarity, from the formulas alone: c (f - u) - Kᵀp is in μ ∂|u|.
+    # Stationarity, from the formulas: c (f - u) - Kᵀp is in μ ∂|u|.
     force = c * (f - result.u) - lam * graph.gradient().T @ result.p
     moving = result.u != 0
     assert (np.abs(force) <= mu + 1e-5).all()
@@ -279,7 +279,7 @@ def test_counties_of_the_united_states():
     result = fused_lasso(graph, unemployment, lam=1.8, tol=0)
     assert result.relative_gap <= 1e-12
     assert result.u[alone] == unemployment[alone]
-    # Michigan was hit hardest, the Plains hardly: the pieces say so.
+    # Michigan was hit hardest and the Plains hardly at all: the regions show it.
     assert np.median(result.u[states == "MI"]) > 12.0
     assert np.median(result.u[states == "NE"]) < 5.5
 
@@ -297,7 +297,7 @@ def test_recovers_the_truth_on_the_example_of_gfl():
 
 
 def test_constants_and_slopes_of_every_loss():
-    """The best constant beats its neighbours, and the slopes are those of finite differences."""
+    """The best constant beats nearby values, and the slopes agree with finite differences."""
     rng = np.random.default_rng(5)
     for loss in LOSSES:
         graph, f = graph_of(), signal_of(loss, rng)

@@ -1,4 +1,4 @@
-"""The scikit-learn estimator: the house rules of scikit-learn, and what it is for."""
+"""The scikit-learn estimator: the conventions of scikit-learn, and its purpose."""
 
 import pickle
 import subprocess
@@ -37,7 +37,7 @@ SAMPLE_CV = {
 
 
 def expected_failed_checks(estimator):
-    """None, but for one check of cross-validation."""
+    """None, except one check of cross-validation."""
     return SAMPLE_CV if estimator.lam == "cv" else {}
 
 
@@ -46,7 +46,7 @@ def expected_failed_checks(estimator):
     expected_failed_checks=expected_failed_checks,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings(END_OF_PATH)  # of targets that are noise
+@pytest.mark.filterwarnings(END_OF_PATH)  # whose targets are noise
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -113,7 +113,7 @@ def test_warns_where_the_best_weight_is_at_an_end_of_the_path():
     assert largest == "bic chooses the largest λ of the path, 0.004: the best may be larger"
     assert fused_lasso_path(graph, y, [1e-3]).end_of_path() is None
     assert fused_lasso_path(graph, np.ones(len(y))).end_of_path() is None
-    # Two components, each of one value: λ_max is best, and nothing is wrong.
+    # Two components, each with one value: λ_max is best, and there is no warning.
     apart = np.repeat([0.0, 5.0], 200)
     both = fused_lasso_path(knn_graph(X + 1000 * apart[:, None]), apart + 0.1 * noise)
     assert (both.best_index(), both.end_of_path()) == (0, None)
@@ -126,7 +126,7 @@ def test_recovers_steps_with_a_certificate(lam):
     model = FusedLasso(lam, n_lambdas=25, cv=4).fit(X, y)
     assert model.result_.status == "optimal"
     assert model.result_.relative_gap <= 1e-12
-    # Cross-validation is for prediction, and medians of many neighbours predict well by themselves.
+    # Cross-validation is for prediction, and medians of many neighbours predict well on their own.
     assert error(model.fitted_, truth) < (0.9 if "cv" in lam else 0.6) * error(y, truth)
     assert (model.predict(X) == model.fitted_).all()
     assert model.df_ == len(np.unique(model.labels_)) == model.path_.df[model.path_.best_index(lam)]
@@ -167,7 +167,7 @@ def test_weights_are_multiplicities():
     assert weighted.predict(X) == pytest.approx(repeated.predict(X), abs=1e-9)
     assert len(weighted.fitted_) == 80
     assert weighted.graph_.n_vertices == repeated.graph_.n_vertices == np.sum(weights > 0)
-    # On a graph of one's own a sample of weight 0 is a vertex without data.
+    # On a custom graph a sample of weight 0 is a vertex without data.
     path = FusedLasso(0.1, graph=grid_graph((3,))).fit(None, [0.0, 9.0, 1.0], [1, 0, 1])
     assert path.fitted_[0] == pytest.approx(0.1)
     assert 0.1 - 1e-9 <= path.fitted_[1] <= 0.9 + 1e-9

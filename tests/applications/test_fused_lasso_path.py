@@ -66,7 +66,7 @@ def test_lambda_max_is_the_least_that_fuses_everything(loss, seed):
 
 
 def test_lambda_max_against_all_cuts():
-    """λ_max = max_S |r(S)| / ω(∂S), by looking at every set of ten vertices."""
+    """λ_max = max_S |r(S)| / ω(∂S), by enumeration of all sets of ten vertices."""
     rng = np.random.default_rng(4)
     for seed in range(5):
         graph = gallery.erdos_renyi_graph(10, 20, seed, rng.uniform(0.2, 1.0, 20))
@@ -85,7 +85,7 @@ def test_lambda_max_against_all_cuts():
 @given(st.integers(0, 10_000), st.integers(0, 60))
 @settings(max_examples=50)
 def test_lambda_max_where_weights_differ_by_orders_of_magnitude(seed, orders):
-    """On a tree the sets that matter are the two sides of an edge; with large weights elsewhere."""
+    """On a tree only the two sides of an edge matter; weights are large elsewhere."""
     rng = np.random.default_rng(seed)
     weights = 10.0 ** -rng.uniform(0, orders, 2 * N - 2)
     trees = [gallery.random_tree(N, seed + k).edges + k * N for k in (0, 1)]
@@ -119,7 +119,7 @@ def test_lambda_max_is_a_bound_for_the_absolute_loss_and_with_sparsity(loss):
         value = model.problem(1.0).data.value(constants)
         assert result.dual <= value + 1e-9 * abs(value)
         assert result.primal == pytest.approx(value, rel=1e-7)
-        if loss != "absolute" and constants[0] != 0:  # and then it is the least
+        if loss != "absolute" and constants[0] != 0:  # and no smaller value does
             assert model.solve(0.9 * least, tol=1e-9).primal < value * (1 - np.sign(value) * 1e-7)
 
 
@@ -193,7 +193,7 @@ def test_pieces_at_a_tolerance_are_those_that_may_be_one():
     certain = fused_components(graph, rough)
     tail, head = graph.edges.T
     apart = certain[tail] != certain[head]
-    assert (exact.u[tail] != exact.u[head])[apart].all()  # what is proved apart is apart
+    assert (exact.u[tail] != exact.u[head])[apart].all()  # as proved
     assert degrees_of_freedom(model, rough) <= degrees_of_freedom(model, exact)
     vertices = rng.permutation(576)[:5]
     assert (fused_components(graph, exact)[vertices] >= 0).all()
@@ -283,7 +283,7 @@ def test_medians_nearest_to_the_mean(seed):
     if len(near) == 0:
         assert settled[i] == u[i]
         return
-    cost = np.abs(u[near][:, None] - u[near]).T @ omega  # the least is at a neighbour's value
+    cost = np.abs(u[near][:, None] - u[near]).T @ omega  # minimal at a neighbour
     best = u[near][cost <= cost.min() + 1e-9]
     mean = u[near] @ omega / omega.sum()
     assert settled[i] == pytest.approx(np.clip(mean, best.min(), best.max()))
@@ -292,7 +292,7 @@ def test_medians_nearest_to_the_mean(seed):
 @given(st.integers(1, 12), st.integers(0, 1000), st.sampled_from([0, 10, 100, 300]))
 @settings(max_examples=60)
 def test_medians_where_weights_differ_by_orders_of_magnitude(n, seed, orders):
-    """Free vertices take values of least cost, whatever the weights of the others."""
+    """Vertices without data take values of lowest cost, for any weights of the others."""
     rng = np.random.default_rng(seed)
     joined = np.argwhere(rng.random((n, n)) < 0.4) + np.array([0, n])
     scales = 10.0 ** -rng.uniform(0, orders, n)
@@ -321,8 +321,8 @@ def test_cross_validation_with_every_loss(loss, sparsity):
         grid_graph((8, 8)), f, [0.1, 1.0, 100.0], loss=loss, sparsity=sparsity, cv=4, tol=1e-6
     )
     assert not np.isnan(path.cv_errors).any()
-    assert np.isfinite(path.cv_errors[:, :2]).all()  # a mean of 0 makes counts impossible
-    assert path.best_index("cv") > 0  # one piece predicts badly
+    assert np.isfinite(path.cv_errors[:, :2]).all()  # with a mean of 0, counts are impossible
+    assert path.best_index("cv") > 0  # a single piece predicts badly
 
 
 def test_folds_are_even_everywhere_and_keep_what_cannot_be_predicted():

@@ -1,4 +1,4 @@
-"""A wrong keyword is an error of the function that was called, with the right one if it is near."""
+"""An unknown keyword is an error of the called function, which suggests a similar keyword."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Minimum cuts: against NetworkX, all cuts of small graphs, and values known for real networks."""
+"""Minimum cuts: against NetworkX, all cuts of small graphs, and known values of real networks."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_real_capacities_against_all_cuts(network: FlowNetwork, seed: int) -> No
 
 @pytest.mark.parametrize("seed", range(30))
 def test_real_capacities_from_a_start_far_away(seed: int) -> None:
-    """The flow at the start may prove less than nothing."""
+    """The flow at the start may prove a negative bound."""
     rng = np.random.default_rng(seed)
     arcs = rng.integers(0, 23, (70, 2))
     network = FlowNetwork(23, arcs, rng.integers(0, 2**20, 70) * rng.random(70), 0, 22)
@@ -170,7 +170,7 @@ def test_a_run_that_ends_early_proves_nothing_it_cannot() -> None:
 
 
 def test_an_interrupt_while_paths_are_augmented(monkeypatch: Any) -> None:
-    """Ctrl-C ends the flow, not the program: what is known is returned."""
+    """Ctrl-C ends the flow, not the program: the current bounds are returned."""
     network = gallery.genrmf(6, 10, seed=1)
     whole = _core.minimum_cut
 
@@ -204,7 +204,7 @@ def test_a_result_is_a_warm_start() -> None:
 
 
 def test_ties_torn_apart_by_rounding() -> None:
-    """Nothing reaches the terminals: u is 0 everywhere, but for rounding."""
+    """Nothing reaches the terminals: u is 0 everywhere, up to rounding."""
     rng = np.random.default_rng(5)
     arcs = rng.integers(1, 15, (30, 2))
     network = FlowNetwork(16, arcs, 1e6 * rng.random(30), 0, 15)
@@ -273,7 +273,7 @@ def test_a_network_is_its_own() -> None:
     assert repr(network.min_cut()) == "Cut(value 4, minimum, certified; 1 of 2 with the source)"
 
 
-# Real networks, with values that two other solvers found.
+# Real networks, with values found by two other solvers.
 
 
 @needs_data
@@ -309,7 +309,7 @@ def test_stereo(alpha: int, value: int) -> None:
 
 
 def bisection(graph: Graph, k: int, farthest: int) -> tuple[Any, Any]:
-    """Return the seeds: the k vertices nearest vertex 0, and those nearest the farthest one."""
+    """Return the k vertices nearest to vertex 0, and the k nearest to the farthest one."""
     adjacency = graph.to_sparse()
     distance = shortest_path(adjacency, unweighted=True, indices=[0, farthest])
     assert distance[0].argmax() == farthest
@@ -344,7 +344,7 @@ def test_bisection_of_a_mesh() -> None:
 
 
 def test_an_odd_network_of_networkx() -> None:
-    """A graph of names, through the public conversions, for what users do first."""
+    """A graph with named vertices through the public conversions, as in first use."""
     G = networkx.krackhardt_kite_graph()
     graph = Graph.from_networkx(G)
     source, sink = np.zeros(10), np.zeros(10)

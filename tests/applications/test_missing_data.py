@@ -1,4 +1,4 @@
-"""Missing data mean the same wherever data go in: NaN, a masked entry, or a weight of 0."""
+"""Missing data have the same meaning for all functions: NaN, a masked entry, or a weight of 0."""
 
 import numpy as np
 import pytest

@@ -149,7 +149,7 @@ def test_pieces_without_data_are_not_counted():
 
 @pytest.mark.parametrize("weight", [0.02, 0.08, 0.3])
 def test_estimate_of_the_risk_is_unbiased(weight):
-    """Over several draws the estimated error is the true one, within four standard errors."""
+    """Over several samples the estimated error is the true one, within four standard errors."""
     differences = []
     for seed in range(30):
         truth = gallery.piecewise_constant_image((24, 24), noise=0.0, seed=3)[1]
@@ -237,7 +237,7 @@ def test_signal_on_a_graph_comes_close_to_the_best_factor():
 
 
 def test_long_pieces_need_much_weight():
-    """On a chain the best weight grows with the length of the pieces: the search must follow."""
+    """On a chain the best weight grows with the length of the pieces: the search must follow it."""
     truth = np.repeat([0.0, 1.0, -1.0, 2.0], 2000)
     noisy = truth + white(truth.size, 0.5)
     weight = suggest_weight(noisy)
@@ -336,7 +336,7 @@ def test_noise_needs_neighbours():
 @pytest.mark.parametrize("sigma", [0.05, 0.1, 0.2])
 def test_clipped_pixels_do_not_hide_the_noise(sigma):
     _, truth = gallery.piecewise_constant_image((128, 128), seed=7, noise=0.0)
-    assert np.mean(truth == 0.0) > 0.2  # black, where half of the noise is cut off
+    assert np.mean(truth == 0.0) > 0.2  # black, where half of the noise is clipped
     noisy = truth + np.random.default_rng(1).normal(0.0, sigma, truth.shape)
     clipped = np.rint(255 * np.clip(noisy, 0.0, 1.0)).astype(np.uint8)
     assert estimate_noise(clipped) == pytest.approx(sigma, rel=0.12)

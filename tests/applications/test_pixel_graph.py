@@ -1,4 +1,4 @@
-"""Weights, spacing and neighbours of pixels, as `denoise_tv` takes them."""
+"""Weights, spacing and neighbours of pixels in `denoise_tv`."""
 
 import math
 
@@ -54,7 +54,7 @@ def test_spacing_divides_differences():
 @pytest.mark.parametrize("connectivity", [1, 2])
 @pytest.mark.parametrize("spacing", [(1.0, 1.0), (1.0, 2.0), (3.0, 1.5)])
 def test_mean_cost_of_an_edge_does_not_depend_on_the_neighbourhood(connectivity, spacing):
-    """A disc has edges of all directions: it costs 4/π times its circumference."""
+    """A disc has edges in all directions: it costs 4/π times its circumference."""
     radius = 150.0
     axes = [h * (np.arange(math.ceil(2 * radius / h) + 5) + 0.5) for h in spacing]
     centres = [axis.mean() for axis in axes]
@@ -66,7 +66,7 @@ def test_mean_cost_of_an_edge_does_not_depend_on_the_neighbourhood(connectivity,
 
 
 def test_eight_neighbours_favour_no_direction():
-    """The dearest direction of a straight edge costs 8 % more than the cheapest, not 41 %."""
+    """The costliest direction of a straight edge costs 8 % more than the cheapest, not 41 %."""
     ratios = {}
     for connectivity in (1, 2):
         graph = pixel_graph((240, 240), 1.0, None, connectivity)

@@ -1,4 +1,4 @@
-"""Segmentation: against a convex solver, by its symmetries, and on images with known truth."""
+"""Segmentation: against a convex solver, by its symmetries, and on images with known labels."""
 
 import importlib.util
 import sys
@@ -153,7 +153,7 @@ def test_scribbles_are_respected_even_before_the_end():
 
 def test_scribbles_may_be_overruled_if_allowed():
     image, scribbles, truth = stripes(noise=0.02)
-    scribbles[2, 4] = 3  # a slip of the hand
+    scribbles[2, 4] = 3  # an accidental stroke
     free = segment_image(image, scribbles, hold_scribbles=False)
     assert free[2, 4] == truth[2, 4]
     assert segment_image(image, scribbles)[2, 4] == 3
@@ -215,7 +215,7 @@ def test_diagonals_do_not_change_what_a_straight_border_costs():
 
 
 def test_borders_follow_edges_where_densities_do_not_tell():
-    # The scribbles say the border is in the middle, the image says it is nearby.
+    # The scribbles suggest a border in the middle, the image a border nearby.
     image = np.zeros((12, 30))
     image[:, 18:] = 1.0
     scribbles = np.zeros((12, 30), int)
@@ -249,7 +249,7 @@ def test_same_bits_for_any_number_of_threads():
 
 
 def slow_cost(colours, scribbles, sigma, spread):
-    """The formula of the densities, word by word."""
+    """The formula of the densities, evaluated directly."""
     shape, n_classes = scribbles.shape, scribbles.max()
     places = np.argwhere(np.ones(shape, bool)).astype(float)
     density = np.empty((len(places), n_classes))

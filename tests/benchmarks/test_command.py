@@ -1,4 +1,4 @@
-"""``graphtv bench``: facts about races that are no times."""
+"""``graphtv bench``: properties of the benchmarks other than times."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ ACCURACIES = (1e-3, 1e-6, 1e-12)
 
 
 def interpreter(folder, peer, *lines):
-    """Make an environment whose Python is a script."""
+    """Create an environment whose Python is a script."""
     python = folder / peer / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text("\n".join(["#!/bin/sh", *lines]) + "\n")
@@ -34,7 +34,7 @@ def interpreter(folder, peer, *lines):
 
 @pytest.fixture(scope="module")
 def environments(tmp_path_factory):
-    """One peer that crashes, one without numpy, one that could not be built; others as they are."""
+    """One peer that crashes, one without numpy, one that could not be built; others unchanged."""
     folder = tmp_path_factory.mktemp("environments")
     interpreter(folder, "PyMaxflow", "echo double free >&2", "kill -SEGV $$")
     interpreter(folder, "ortools", f'exec {sys.executable} -S -E "$@"')
@@ -44,7 +44,7 @@ def environments(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def race(environments, tmp_path_factory):
-    """Run the race of the peers once: its folder and what it printed."""
+    """Run the benchmark of the peers once: its folder and its output."""
     folder = tmp_path_factory.mktemp("race")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MPLBACKEND", "Agg")
@@ -89,7 +89,7 @@ def test_contestants_reach_what_is_reported(outcomes, environments):
                         u = worker.run(offer, figure.setting).u.astype(float).ravel()
                         reached = problem.primal(u) / outcome.dual - 1
                         assert reached <= accuracy * (1 + 1e-9) + 1e-15
-                        if peer == "graphtv":  # has proved more than it needed to
+                        if peer == "graphtv":  # it proved more than required
                             assert reached <= figure.accuracy + 1e-15
                         else:
                             assert reached == pytest.approx(figure.accuracy, rel=1e-6, abs=1e-14)
@@ -306,7 +306,7 @@ def test_page_of_the_docs_takes_the_tables(race, tmp_path):
     script = tmp_path / "benchmarks" / "update_docs"
     script.parent.mkdir()
     shutil.copyfile(root / "benchmarks" / "update_docs", script)
-    for _ in range(2):  # a second time changes nothing
+    for _ in range(2):  # repeating it changes nothing
         subprocess.run([sys.executable, script, race], check=True, capture_output=True)
         page = (tmp_path / "docs" / "benchmarks.md").read_text()
         for table in ("peers.md", "problems.md"):

@@ -1,4 +1,4 @@
-"""The parts of the races: problems, proofs, searches, profiles, workers, files."""
+"""The parts of the benchmarks: problems, proofs, searches, profiles, workers, files."""
 
 import itertools
 
@@ -130,7 +130,7 @@ def test_profile_of_dolan_and_more():
 def test_profiles_are_shares(instances):
     found = performance_profile(instances)
     firsts = sum(share(ratios_, 1.0, len(instances)) for ratios_ in found.values())
-    assert firsts >= 1 - 1e-12  # someone is the fastest on every instance
+    assert firsts >= 1 - 1e-12  # some solver is the fastest on every instance
     for solver, ratios_ in found.items():
         assert (ratios_ >= 1.0).all()
         assert share(ratios_, np.inf, len(instances)) == pytest.approx(

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: output, files, messages and exit codes."""
+"""The command line for a user: output, files, messages and exit codes."""
 
 import builtins
 import io
@@ -79,7 +79,7 @@ def test_demo_saves_its_picture_and_reaches_what_it_promises(capsys, tmp_path):
     bounds = [float(bound) for bound in re.findall(r"‖u - u\*‖ ≤ (\S+) of", out)]
     assert len(bounds) == 2
     (distance,) = re.findall(r"Distance of the first answer: (\S+);", out)
-    # The distance is one of computed points, and printed to three digits.
+    # The distance is that of computed points, printed to three digits.
     assert float(distance) <= 1.01 * (bounds[0] + bounds[1])
     (right,) = re.findall(r"([\d.]+) % are correct", out)
     assert float(right) > 98.0

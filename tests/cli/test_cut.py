@@ -1,4 +1,4 @@
-"""``graphtv cut``: the value, the side, the flow, and what is wrong with a file."""
+"""``graphtv cut``: the value, the side, the flow, and errors in a file."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""PNG with 16 bits per colour, against an encoder that is slow and uses all there is in them."""
+"""PNG with 16 bits per channel, against a slow encoder that uses every feature of the format."""
 
 import struct
 import sys
@@ -44,7 +44,7 @@ def paeth(left, up, corner):
 
 
 def filtered(pixels, filters):
-    """Return the rows, each after one of the five filters of the specification."""
+    """Return the rows, each with one of the five filters of the specification."""
     rows = [bytes(row) for row in pixels.astype(">u2").view(np.uint8).reshape(len(pixels), -1)]
     size, out, above = 2 * pixels.shape[2], b"", bytes(len(rows[0]))
     for k, row in enumerate(rows):
@@ -75,7 +75,7 @@ def png_chunk(name, content):
 
 
 def whole(picture):
-    """Return all numbers of a picture, the transparency last."""
+    """Return all values of a picture, transparency last."""
     pixels = picture.pixels if picture.pixels.ndim == 3 else picture.pixels[..., None]
     return pixels if picture.alpha is None else np.dstack([pixels, picture.alpha])
 
@@ -94,7 +94,7 @@ def test_every_bit_is_written(pixels):
     data = deep_png.encode(pixels, {})
     np.testing.assert_array_equal(whole(picture_of(data, "deep.png")), pixels)
     image = Image.open(BytesIO(data))
-    image.verify()  # the sums of all chunks
+    image.verify()  # the checksums of all chunks
     assert image.size == pixels.shape[1::-1]
 
 

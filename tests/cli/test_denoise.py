@@ -1,4 +1,4 @@
-"""``graphtv denoise``: what goes in comes out, cleaner and of the same kind."""
+"""``graphtv denoise``: the output is cleaner and of the same kind as the input."""
 
 import io
 import json
@@ -45,7 +45,7 @@ def refuse(capsys, *argv):
 
 
 def expected(image, weight, **options):
-    """Return what the library makes of it, in the type of the image."""
+    """Return the result of the library, in the type of the image."""
     clean = denoise_tv(image, weight, **options)
     if image.dtype.kind == "f":
         return clean.astype(image.dtype)
@@ -81,7 +81,7 @@ def test_long_integers_keep_their_values(dtype):
     np.testing.assert_array_equal(out, expected(image, 100))
     image[0] = np.iinfo(dtype).max
     np.save("in.npy", image)
-    assert run("in.npy", "same.npy", "--weight", 0) == 0  # nothing wraps round
+    assert run("in.npy", "same.npy", "--weight", 0) == 0  # no overflow wraps around
     np.testing.assert_allclose(np.load("same.npy").astype(float), image.astype(float))
 
 
@@ -166,7 +166,7 @@ def test_transparency_stays(mode, suffix):
     out = np.array(Image.open("out.png")) if suffix == "png" else tifffile.imread("out.tif")
     np.testing.assert_array_equal(out[..., -1], alpha)
     assert out.shape[-1] == (2 if mode == "LA" else 4)
-    # What was written can be read again, and its transparency is as it was.
+    # The output can be read again, and its transparency is unchanged.
     assert run(f"out.{suffix}", "again.png", "--weight", 0.1) == 0
     np.testing.assert_array_equal(np.array(Image.open("again.png"))[..., -1], alpha)
 
@@ -174,7 +174,7 @@ def test_transparency_stays(mode, suffix):
 def test_upright_as_the_camera_says():
     image = Image.fromarray(noisy_image((16, 20, 3)))
     exif = Image.Exif()
-    exif[0x0112] = 6  # turn by 90°
+    exif[0x0112] = 6  # rotate by 90°
     image.save("in.jpg", exif=exif)
     assert run("in.jpg", "out.png", "--weight", 0.1) == 0
     assert np.array(Image.open("out.png")).shape == (20, 16, 3)
@@ -324,7 +324,7 @@ def test_in_place_with_force():
     np.testing.assert_array_equal(np.load("in.npy"), expected(before, 0.1))
 
 
-# Refusals ---------------------------------------------------------------------------------------
+# Errors -----------------------------------------------------------------------------------------
 
 
 def test_existing_file_is_kept_unless_forced(capsys):

@@ -1,4 +1,4 @@
-"""The page of the command line, the README and the help name commands and options that exist."""
+"""The command line page, the README and the help name commands and options that exist."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def examples():
-    """Return every line with a command, as a shell would split it, and without what it pipes."""
+    """Return every line with a command, split like in a shell, without its pipes."""
     found = []
     for text in (PAGE, README):
         for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S):
@@ -35,7 +35,7 @@ def test_examples_are_understood(line):
     for operator in (">", "<", "|"):
         if operator in words:
             words = words[: words.index(operator)]
-    if "with" in words:  # a remark beside the command
+    if "with" in words:  # a comment after the command
         words = words[: words.index("with")]
     if not words or words[0] == "COMMAND":
         return

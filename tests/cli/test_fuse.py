@@ -1,4 +1,4 @@
-"""``graphtv fuse``: tables in, tables out, and what is wrong with a row."""
+"""``graphtv fuse``: tables in, tables out, and errors in a row."""
 
 import csv
 import io

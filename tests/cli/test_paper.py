@@ -1,4 +1,4 @@
-"""``graphtv paper`` as a user meets it: requests, interrupts, exit codes."""
+"""``graphtv paper`` for a user: requests, interrupts, exit codes."""
 
 import builtins
 import os

@@ -26,7 +26,7 @@ print("shown" if callback else "not shown", result.status)
 
 
 def on_terminal(program, **options):
-    """Run a program with stderr on a terminal; return the finished process and what that showed."""
+    """Run a program with stderr on a terminal; return the finished process and the output."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     shown = bytearray()

@@ -40,7 +40,7 @@ def refuse(capsys, *argv):
 
 
 def scribbles_as(kind, marks):
-    """Save scribbles in one of the forms that people have them in; return the file's name."""
+    """Save scribbles in one of the supported forms; return the file's name."""
     transparent = np.dstack([COLOURS[marks], np.where(marks > 0, 255, 0).astype(np.uint8)])
     white = np.where((marks > 0)[..., None], COLOURS[marks], np.uint8(255))
     if kind == "npy":

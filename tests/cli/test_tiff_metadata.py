@@ -1,4 +1,4 @@
-"""What a TIFF says about its pixels is in the denoised TIFF too."""
+"""The denoised TIFF keeps the metadata of the pixels."""
 
 import re
 
@@ -85,7 +85,7 @@ def test_ome(axes, shape):
         assert own.sub("", file.ome_metadata) == own.sub("", before.ome_metadata)
         assert file.ome_metadata.count("<TiffData") == 1
         difference = before.asarray().astype(float) - file.asarray()
-        assert 0 < np.abs(difference).max() < 30  # planes are where they were
+        assert 0 < np.abs(difference).max() < 30  # planes keep their place
 
 
 def test_resolution_and_profile_of_any_tiff():

@@ -1,4 +1,4 @@
-"""DIMACS files: what is written reads back, and what is wrong is found in its line."""
+"""DIMACS files: written files can be read again, and errors name their line."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_a_fault_far_inside_a_large_file(monkeypatch: pytest.MonkeyPatch) -> Non
 @settings(max_examples=300)
 @example([(len(SMALL) - 1, 1, b"")])
 def test_damaged_files_are_read_or_refused(edits: list[tuple[int, int, bytes]]) -> None:
-    """Whatever the bytes are: a network, or an error with a line; fast and slow agree."""
+    """Any bytes give a network or an error with a line; the fast and the slow reader agree."""
     data = SMALL
     for at, cut, new in edits:
         data = data[:at] + new + data[at + cut :]

@@ -1,4 +1,4 @@
-"""Figures 1 and 2 in small: κ is what theorems say, and labels after eleven iterations."""
+"""Small versions of Figures 1 and 2: κ as in the theorems, and labels after eleven iterations."""
 
 import math
 

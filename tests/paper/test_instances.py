@@ -1,4 +1,4 @@
-"""The instances of Table 2: sizes and minimum cuts that others have found."""
+"""The instances of Table 2: sizes and known minimum cuts."""
 
 import os
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_merging_keeps_the_cut():
 
 
 def test_stereo_move_is_worth_its_energy():
-    """The network's cuts cost what the energy of the configurations they stand for says."""
+    """The cost of a cut is the energy of the configuration that it represents."""
     rng = np.random.default_rng(0)
     left = rng.integers(0, 256, (6, 40, 3))
     right = np.roll(left, -3, axis=1)
@@ -96,7 +96,7 @@ def test_stereo_move_is_worth_its_energy():
     constant = None
     for _ in range(20):
         keep = rng.random(n_old) < 0.5
-        # Of the new ones, take some of those that meet no old one that is kept.
+        # Of the new assignments, take some that conflict with no old one that is kept.
         before = np.full(disparity.shape, -1)
         before[old] = np.where(keep, disparity[old], -1)
         taken_right = {(y, x - before[y, x]) for y, x in zip(*np.nonzero(before >= 0), strict=True)}

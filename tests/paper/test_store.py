@@ -1,4 +1,4 @@
-"""What is kept of a run, and taken up again."""
+"""The stored outcomes of a run, and how a run resumes."""
 
 import json
 
@@ -34,7 +34,7 @@ class Counting(Experiment):
 
 
 class Silent:
-    """Listens, and remembers what could not be run."""
+    """Records the cells that could not be run."""
 
     def __init__(self):
         self.kept = None

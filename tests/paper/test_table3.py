@@ -1,4 +1,4 @@
-"""Table 3 in small: which preconditioner needs fewer iterations, and how good the labels are."""
+"""A small Table 3: iterations of the preconditioners, and quality of the labels."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_forests_need_fewer_iterations_on_the_moons(table, outcomes):
         assert of["matroid"] <= of["nested"] < 0.75 * of["linear"]
         assert of["linear"] < of["none"]
         assert of["nested"] < 0.5 * of["none"]
-        # With constant steps the diagonal one is the slowest, as it is in the paper.
+        # With constant steps the diagonal preconditioner is the slowest, as in the paper.
         assert of["constant"] > of["none"] > of["diagonal"]
 
 
@@ -97,7 +97,7 @@ def test_chains_win_on_photographs(table, outcomes):
 
 
 def test_chains_are_an_order_of_magnitude_faster_where_borders_are_dear(table, monkeypatch):
-    # In small, regions are short beside the borders of the full size: λ makes up for that.
+    # In the small version regions are small compared with borders; λ compensates for that.
     monkeypatch.setattr(multiclass, "LAMBDA", 60.0)
     problem = multiclass.image_problem(table.photograph("coffee").every(2))
     of = {name: _count(problem, name, print)[0]["iterations"] for name in ("none", "chains")}
@@ -129,7 +129,7 @@ def test_claims(table, outcomes):
     moons, chains, diagonal = table.claims(outcomes)
     assert moons.holds
     assert chains.holds
-    assert not diagonal.holds  # it does with constant steps only, which are not the best
+    assert not diagonal.holds  # only with constant steps, which are not the best
     assert table.claims(Outcomes()) == []
 
 

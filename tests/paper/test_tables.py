@@ -1,4 +1,4 @@
-"""Quick runs of Tables 1 and 2: what the paper claims must hold on the small instances, too."""
+"""Quick runs of Tables 1 and 2: the paper's claims must also hold on the small instances."""
 
 import csv
 import math
@@ -19,7 +19,7 @@ HAS_DATA = bool(os.environ.get("GRAPHTV_DATA"))
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
-    """Run both tables once, as a user would."""
+    """Run both tables once, like a user."""
     folder = tmp_path_factory.mktemp("paper")
     assert main(["paper", "table1", "table2", "--quick", "--out", str(folder)]) == 0
     return folder
@@ -97,7 +97,7 @@ def test_matroids_and_our_default_get_there_on_every_row(second):
             assert outcome["reached"]
             assert outcome["gap"] <= table2.TOLERANCE
             assert outcome["cut"] == outcomes[f"{line}/cut"]["cut"]
-        # As few forests as the arboricity is no more than greedy ones.
+        # The arboricity is at most the number of greedy forests.
         assert outcomes[f"{line}/matroid"]["forests"] <= outcomes[f"{line}/nested"]["forests"]
 
 
@@ -147,7 +147,7 @@ def test_tables_have_the_papers_rows_and_figures(out):
 
 
 class Page(HTMLParser):
-    """Collects what a page refers to, and checks that its elements are nested."""
+    """Collects the references of a page, and checks that its elements are nested."""
 
     VOID = ("meta", "img")
 
@@ -196,7 +196,7 @@ def test_a_second_run_shows_the_same_without_running_anything(out, capsys, monke
     captured = capsys.readouterr()
     assert "12 of 12" in captured.err
     assert "6.48" in captured.out
-    # The page still has what was not asked for this time.
+    # The page still has the experiments that were not requested this time.
     assert "wash-rlg-long.n1024" in (out / "report.html").read_text(encoding="utf-8")
 
 

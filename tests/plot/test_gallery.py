@@ -1,4 +1,4 @@
-"""The page of pictures: its script runs, and no function is left out."""
+"""The page of pictures: its script runs, and it shows every function."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pictures: what is drawn where, the layout, and the arguments refused."""
+"""Pictures of partitions: content, layout, and rejected arguments."""
 
 import builtins
 import sys

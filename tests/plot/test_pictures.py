@@ -1,4 +1,4 @@
-"""Pictures of runs, images, paths and signals: what is drawn, and the arguments refused."""
+"""Pictures of runs, images, paths and signals: content, and rejected arguments."""
 
 import numpy as np
 import pytest

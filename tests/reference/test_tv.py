@@ -1,4 +1,4 @@
-"""The slow twins against each other, and against exact rational certificates."""
+"""The slow reference solvers against each other, and against exact rational certificates."""
 
 from fractions import Fraction
 

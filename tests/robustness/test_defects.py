@@ -1,4 +1,4 @@
-"""Defects that `benchmarks/reliability` found, each with a test of its name."""
+"""Regression tests for defects that `benchmarks/reliability` found."""
 
 import gzip
 import io
@@ -27,7 +27,7 @@ from graphtv.io import dimacs
 
 @pytest.mark.parametrize("scale", [1e-150, 1e15, 1e52, 1e150])
 def test_simplex_of_huge_costs_is_no_nan(scale):
-    """The first point was a proximal step of length 1e300, which times the cost overflowed."""
+    """The first point was a proximal step of length 1e300; its product with the cost overflowed."""
     cost = scale * np.array([[0.0, 1.0, 2.0]] * 3)
     problem = Problem(Graph(3, [(0, 1), (1, 2)], scale), EntropicSimplex(cost, scale))
     result = solve(problem)
@@ -45,7 +45,7 @@ def test_simplex_prox_of_any_step_is_a_point_of_the_simplex(ratio):
 
 
 def test_scales_that_overflow_in_the_iteration_leave_a_point():
-    """Weights 1e97 times the signal on a chain with HuberTV: the iterate was NaN, and returned."""
+    """Weights 1e97 times the signal on a chain with HuberTV: the returned iterate was NaN."""
     problem = Problem(
         gallery.path_graph(10, 1e-36), SquaredLoss(np.arange(10) * 1e-133), graphtv.HuberTV(1e-136)
     )
@@ -55,7 +55,7 @@ def test_scales_that_overflow_in_the_iteration_leave_a_point():
 
 
 def test_an_image_that_is_constant_up_to_rounding():
-    """The first step was as long as most values differ: by one bit. It stalled at a gap of 0.2."""
+    """The first step had the size of one bit, the typical difference of values. It stalled."""
     rng = np.random.default_rng(0)
     image = 0.3 + rng.integers(0, 2, (40, 40)) * 2.0**-54
     image[10:14, 10:14] = rng.random((4, 4))
@@ -73,7 +73,7 @@ def test_an_image_that_is_constant_up_to_rounding():
     ],
 )
 def test_poisson_on_a_path_of_three(counts, weights, weight, delta):
-    """The weight of the steps ran away while one of the two points moved by roundings."""
+    """The weight of the steps diverged while one point moved only by rounding errors."""
     data = PoissonLoss(counts, weights)
     problem = Problem(gallery.path_graph(3, weight), data, graphtv.HuberTV(delta))
     for preconditioner in ("diagonal", "chains"):
@@ -85,7 +85,7 @@ def test_poisson_on_a_path_of_three(counts, weights, weight, delta):
 @pytest.mark.parametrize("weight", [1e2, 1e3, 1e4, 1e6])
 @pytest.mark.parametrize("delta", [0.001, 0.1, 10.0])
 def test_large_weights_of_a_curved_penalty(weight, delta):
-    """Over edges, PDHG stalled at a gap of 1."""
+    """PDHG over edges stalled at a gap of 1."""
     image, _ = gallery.piecewise_constant_image((30, 30), seed=0)
     problem = Problem(
         grid_graph(image.shape, weight), SquaredLoss(image.ravel()), graphtv.HuberTV(delta)
@@ -96,7 +96,7 @@ def test_large_weights_of_a_curved_penalty(weight, delta):
 
 
 def huber_scales():
-    """Yield signals, weights and widths of all sizes that leave the objectives normal numbers."""
+    """Yield signals, weights and widths of all sizes with normal objectives."""
     for signal in (1e-133, 1e-60, 1.0, 1e140):
         for ratio in (1e-200, 1e-97, 1e-30, 1.0, 1e30, 1e97, 1e150):
             weight = signal * ratio
@@ -119,7 +119,7 @@ def test_huber_on_trees_is_solved_at_every_scale(make, signal, weight, delta):
 
 
 def test_tiff_with_a_loop_of_pages_does_not_hang():
-    """Its second directory has no entry and is followed by itself, for ever."""
+    """Its second directory is empty and its own successor, which gives an endless loop."""
     pytest.importorskip("tifffile")
     from graphtv.cli.errors import UsageError
     from graphtv.cli.pictures import Picture, encode, picture_of
@@ -153,7 +153,7 @@ def test_tiff_that_claims_to_be_huge_does_not_hang(height):
 
 
 def test_scribbles_of_an_empty_array_are_refused(tmp_path):
-    """An array without entries has no smallest number, which was asked for."""
+    """An empty array has no minimum, but the code computed it."""
     from graphtv.cli.errors import UsageError
     from graphtv.cli.scribbles import read_scribbles
 
@@ -163,7 +163,7 @@ def test_scribbles_of_an_empty_array_are_refused(tmp_path):
 
 
 def test_small_files_that_claim_huge_images_are_refused_before_memory_is_taken():
-    """A black and white TIFF of 200 bytes with 350 million rows, each of which is a pointer."""
+    """A black and white TIFF of 200 bytes claims 350 million rows, and each needs a pointer."""
     image = pytest.importorskip("PIL.Image")
     from graphtv.cli.errors import UsageError
     from graphtv.cli.pictures import picture_of
@@ -184,7 +184,7 @@ def test_small_files_that_claim_huge_images_are_refused_before_memory_is_taken()
 
 
 def test_dimacs_capacities_with_a_sign_are_integers():
-    """The fast path took +3 for a real number, and so all others: digits were lost."""
+    """The fast path read +3 as a real number, and so all others: digits were lost."""
     text = "p max 2 2\nn 1 s\nn 2 t\na 1 2 +3\na 1 2 9007199254740993\n"
     network = graphtv.read_dimacs(io.StringIO(text))
     assert network.capacities.dtype == np.int64
@@ -194,7 +194,7 @@ def test_dimacs_capacities_with_a_sign_are_integers():
 
 @pytest.mark.parametrize("is_fast", [True, False])
 def test_dimacs_integers_beyond_int64_are_refused_among_real_numbers(is_fast, monkeypatch):
-    """The fast path read them as real numbers where another capacity of the block was one."""
+    """The fast path read them as real numbers if another capacity of the block was real."""
     if not is_fast:
         monkeypatch.setattr(dimacs, "_plain_arcs", lambda _: None)
     text = "p max 2 2\nn 1 s\nn 2 t\na 1 2 0.5\na 1 2 99999999999999999999\n"
@@ -246,7 +246,7 @@ def test_huge_or_ragged_input_is_named_and_warns_of_nothing(function, arguments,
 
 
 def test_tiny_epsilon_does_not_overflow_the_error_bound():
-    """2 gap/γ is beyond the largest number for γ = 5e-324, but its root is not."""
+    """2 gap/γ overflows for γ = 5e-324, but its square root does not."""
     graph = Graph(3, [(0, 1), (1, 2)], 0.3)
     result = graphtv.segment(graph, np.eye(3), epsilon=5e-324, max_iterations=3)
     assert np.isfinite(result.error_bound)

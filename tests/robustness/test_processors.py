@@ -1,9 +1,9 @@
-"""Outcomes do not depend on the processor: not on what NumPy, BLAS or the C library find there.
+"""Results do not depend on the processor, nor on its detection by NumPy, BLAS or the C library.
 
-What is promised, and why, is in docs/reliability.md. The script `outcomes.py` runs under settings
-that make each library take the code of an older processor. Where the processor lacks a feature, or
-the library has no such setting, a run repeats the first one; on a recent x86-64 with glibc all of
-them differ, which `test_the_settings_have_an_effect` shows.
+docs/reliability.md states and explains this guarantee. The script `outcomes.py` runs under settings
+that make each library use the code for an older processor. If the processor lacks a feature, or the
+library has no such setting, the run is a repetition of the first. On a recent x86-64 with glibc all
+runs differ, as `test_the_settings_have_an_effect` shows.
 """
 
 import os
@@ -17,7 +17,7 @@ import pytest
 SCRIPT = Path(__file__).parents[1] / "support" / "outcomes.py"
 LIBM = "glibc.cpu.hwcaps=-FMA,-AVX2,-AVX512F,-FMA_Usable,-AVX2_Usable,-AVX512F_Usable"
 
-# Sums of NumPy's and the C library's own functions, and a sort of ties.
+# Sums of functions of NumPy and of the C library, and a sort with ties.
 PROBE = """
 import hashlib, math
 import numpy as np
@@ -30,7 +30,7 @@ for values in (np.exp(x), ties, np.array(libm)):
 
 
 def dispatched():
-    """Return the names of the instruction sets that this NumPy chooses by the processor."""
+    """Return the names of the instruction sets that this NumPy selects at run time."""
     try:
         from numpy._core import _multiarray_umath as core
     except ImportError:  # NumPy 1
@@ -39,7 +39,7 @@ def dispatched():
 
 
 def settings():
-    """Return environments, from what the libraries choose down to the plainest code."""
+    """Return environments, from the default of the libraries down to the most basic code."""
     found = dispatched()
     recent = [name for name in found if "512" in name or name == "X86_V4"]
     return {
@@ -55,7 +55,7 @@ def settings():
 
 
 def run(*arguments, **environment):
-    """Return what Python prints, in an environment of its own."""
+    """Return the output of Python in a separate environment."""
     done = subprocess.run(
         [sys.executable, *arguments],
         env=os.environ | environment,
@@ -82,7 +82,7 @@ def test_folds_pieces_choices_and_labels_are_the_same(setting, usual):
 
 
 def test_the_settings_have_an_effect():
-    """Without this the test above could pass for nothing."""
+    """Otherwise the test above could pass without testing anything."""
     if not dispatched() or sys.platform != "linux" or np.__version__ < "2":
         pytest.skip("NumPy chooses nothing by the processor here")
     import platform

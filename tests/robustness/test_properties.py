@@ -1,4 +1,4 @@
-"""Short versions of `benchmarks/reliability`: the same cases, a few of each, in this process."""
+"""Short versions of `benchmarks/reliability`: a few of the same cases, in this process."""
 
 import pytest
 
@@ -22,7 +22,7 @@ FEW = {
 def test_a_few_cases(key):
     if key == "differential":
         pytest.importorskip("cvxpy")
-    first = 40 if key == "determinism" else 0  # before, large problems are repeated
+    first = 40 if key == "determinism" else 0  # earlier numbers repeat large problems
     for number in range(first, first + FEW[key]):
         PROPERTIES[key].check(12345, number)
 
@@ -38,7 +38,7 @@ def test_a_few_cases(key):
     ],
 )
 def test_cases_in_a_process_of_their_own(key, numbers):
-    """For they change the limits or the signals of their process."""
+    """They change the limits or the signals of their process."""
     pytest.importorskip("resource")
     if key == "readers":
         pytest.importorskip("tifffile")

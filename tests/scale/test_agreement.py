@@ -1,4 +1,4 @@
-"""The same optimum as in memory, for any shape, chunking and kind of data."""
+"""The tiled solver reaches the same optimum as in memory, for any shape, chunks and data."""
 
 import math
 from typing import Any
@@ -22,13 +22,13 @@ def steps(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
 
 
 def assert_same(image: np.ndarray, chunks: Any, weight: Any = 0.3, **options: Any) -> Any:
-    """Compare the tiled answer with that in memory, by the certificates of both."""
+    """Compare the tiled solution with that in memory, by both certificates."""
     whole, expected = denoise_tv(image, weight, tol=1e-10, return_result=True, **options)
     lazy = da.from_array(image, chunks=chunks)
     found, result = denoise_tv(lazy, weight, tol=TOLERANCE, return_result=True, **options)
     assert result.status == "optimal"
     assert result.relative_gap <= TOLERANCE
-    # Both intervals hold the minimum.
+    # Both intervals contain the minimum.
     slack = 1e-12 * expected.primal
     assert result.dual <= expected.primal + slack
     assert expected.dual <= result.primal + slack
@@ -160,7 +160,7 @@ def test_the_certificate_is_that_of_the_whole_problem() -> None:
 
 
 def test_seams_do_not_show() -> None:
-    """Nothing is wrong at the borders of tiles, where overlap and trim is."""
+    """There are no seams at the borders of tiles, unlike with overlap and trim."""
     image = steps((96, 96))
     exact = denoise_tv(image, 0.8, tol=0)
     lazy = da.from_array(image, chunks=32)
@@ -174,7 +174,7 @@ def test_seams_do_not_show() -> None:
 
 @pytest.mark.parametrize("channel_axis", [None, 0])
 def test_suggested_weight(channel_axis: int | None) -> None:
-    """The weight is that of the image in memory, if it is small enough to be taken whole."""
+    """The weight is that of the image in memory if the image is small enough."""
     image = steps((70, 80))
     if channel_axis is not None:
         image = np.stack([image, steps((70, 80), 1)])

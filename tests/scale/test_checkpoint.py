@@ -1,4 +1,4 @@
-"""Tiles in a folder: less memory, stops that lose nothing, files that are whole."""
+"""Tiles in a folder: less memory, interrupts without loss, complete files."""
 
 import ast
 import json
@@ -59,7 +59,7 @@ def test_a_stopped_run_goes_on(image: da.Array, tmp_path: Path, rounds: int) -> 
 def test_threads_parse_no_python_to_read_tiles(
     image: da.Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Python 3.11.7 raised "SystemError: AST constructor recursion depth mismatch" now and then,
+    # Python 3.11.7 occasionally raised "SystemError: AST constructor recursion depth mismatch"
     # when several threads read the headers of NumPy's files.
     def refuse(*args: Any, **options: Any) -> Any:
         raise AssertionError("Python was parsed")
@@ -145,7 +145,7 @@ def test_a_crash_leaves_the_last_round(
 def test_only_what_is_needed_is_kept(image: da.Array, tmp_path: Path) -> None:
     run(image, checkpoint=tmp_path)
     for tile in (tmp_path / "tiles").iterdir():
-        assert len(list(tile.iterdir())) == 2  # the data, and one version of the points
+        assert len(list(tile.iterdir())) == 2  # the data and one version of the points
     assert {path.name for path in tmp_path.iterdir()} == {"tiles", "manifest.json"}
 
 

@@ -1,4 +1,4 @@
-"""Processes of Dask: the same answer, whatever happens to them."""
+"""Dask processes: the same solution, even if workers fail."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from graphtv.scale import scheduler
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask, about ports and lost workers
+pytestmark = pytest.mark.filterwarnings("ignore")  # from Dask, about ports and lost workers
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def image() -> np.ndarray:
 
 
 def expected_of(image: np.ndarray, weight: float) -> tuple[np.ndarray, Any]:
-    """Return the answer of the threads of this process."""
+    """Return the solution by the threads of this process."""
     lazy = da.from_array(image, chunks=40)
     found, result = denoise_tv(lazy, weight, tol=1e-8, return_result=True)
     return found.compute(scheduler="threads"), result

@@ -1,4 +1,4 @@
-"""Options, errors and what a run tells on its way."""
+"""Options, errors and progress reports of a run."""
 
 from typing import Any
 
@@ -119,7 +119,7 @@ def test_errors_of_the_fused_lasso(image: da.Array) -> None:
 
 
 def test_momentum_saves_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where pieces are larger than tiles."""
+    """The pieces are larger than the tiles."""
     slope = np.add.outer(np.arange(160), np.arange(160)) / 50.0
     noise = np.random.default_rng(0).normal(size=slope.shape)
     image = da.from_array(slope + noise, chunks=40)

@@ -107,7 +107,7 @@ def test_weightless_edges_keep_no_flow() -> None:
 
 def test_flows_across_borders_move_on_as_before() -> None:
     first = random_tile((5, 6))
-    moved = first.extrapolate(0.5)  # nothing is known of the round before
+    moved = first.extrapolate(0.5)  # the previous round is unknown
     assert moved.p is first.p
     assert moved.extrapolate(0.5) is moved
     rng = np.random.default_rng(2)

@@ -1,4 +1,4 @@
-"""How grids are cut."""
+"""How grids are split into tiles."""
 
 import math
 
@@ -29,7 +29,7 @@ def test_good_chunks_stay() -> None:
 
 def test_slices_are_put_together() -> None:
     assert fitting_chunks(((1,) * 64, (50,))) == ((32, 32), (50,))
-    planes = fitting_chunks(((1,) * 1000, (4000,), (4000,)))  # too large if put together
+    planes = fitting_chunks(((1,) * 1000, (4000,), (4000,)))  # too large when merged
     assert max(map(len, planes)) > 1
     assert math.prod(max(lengths) for lengths in planes) < 4 * DEFAULT_SIZE
 

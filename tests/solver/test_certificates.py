@@ -1,4 +1,4 @@
-"""Every result's claims, recomputed in forty digits by code that shares nothing with the solver."""
+"""All claims of a result, recomputed in forty digits by code independent of the solver."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ FORESTLESS = ("edgeless", "vertex")
 def test_every_claim_is_true(term, penalty, graph):
     problem = make_problem(term, graph, penalty)
     for method, preconditioner in ways(term, graph, penalty):
-        # A user's term in floats can end a bit away from a minimum of 0.
+        # A user's term in floats may miss a minimum of 0 by a bit.
         is_hopeless = term == "quartic" and graph in FORESTLESS
         result = solve(
             problem,
@@ -112,7 +112,7 @@ def test_a_partition_of_ones_own():
 
 @pytest.mark.parametrize("limit", [600, 900, 1500])
 def test_a_long_run_gives_back_the_best_that_it_saw(limit):
-    """Gaps of PDHG rise and fall; certificates of good points are kept, up to a factor of 2."""
+    """Gaps of PDHG rise and fall; the best certificates are kept, up to a factor of 2."""
     for term, penalty, seed in (
         ("logistic", "hubertv", 0),
         ("absolute", "tv", 1),
@@ -130,7 +130,7 @@ def test_a_long_run_gives_back_the_best_that_it_saw(limit):
 
 
 def test_the_verifier_sees_a_lie():
-    """The judge itself must be able to say no."""
+    """The verifier must be able to reject."""
     problem = make_problem("squared", "random")
     result = solve(problem, method="descent", tol=1e-10)
     true = objectives(problem, result.u, result.p)

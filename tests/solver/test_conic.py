@@ -1,4 +1,4 @@
-"""Agreement with a generic interior-point solver that knows nothing of graphs."""
+"""Agreement with a generic interior-point solver that does not use the graph."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ ACCURACY = 1e-9
 
 
 def data_term(kind, data, u):
-    """The data term of the unknown u, and its constraints, as their definitions say."""
+    """The data term and the constraints of u, from their definitions."""
     if kind in ("box", "boxes"):
         return cp.sum(cp.multiply(data.cost, u)), [u >= data.lower, u <= data.upper]
     if kind == "simplex":
@@ -37,7 +37,7 @@ def data_term(kind, data, u):
         return cp.sum(cp.multiply(c * (data.labels != 0), losses)), []
     if kind == "poisson":
         counts = data.counts
-        there = (counts > 0).astype(float)  # 0 · log u has no place in a cone
+        there = (counts > 0).astype(float)  # 0 · log u is not representable in a cone
         shifted = cp.multiply(there, u) + (1 - there)
         return cp.sum(cp.multiply(c, u - cp.multiply(counts, cp.log(shifted)))), [u >= 0]
     r = u - data.signal
@@ -74,7 +74,7 @@ def test_agrees_with_clarabel(kind, penalty):
 
 
 def test_the_range_of_a_logistic_problem_holds_its_solution():
-    """Strong pulls, weak edges: the solution is far out, and the restricted conjugate must know."""
+    """Strong data, weak edges: the restricted conjugate must handle a distant solution."""
     graph = Graph(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], [1e-3, 1e-2, 1e-3, 1e-4, 1e-2])
     data = LogisticLoss([1.0, 1.0, 0.0, -1.0, -1.0, 0.0], [10.0, 1.0, 1.0, 0.1, 5.0, 1.0])
     problem = Problem(graph, data)

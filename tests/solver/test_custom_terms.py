@@ -1,4 +1,4 @@
-"""A user's own data term in Python, through the documented protocol."""
+"""A custom data term in Python, through the documented protocol."""
 
 import inspect
 
@@ -47,7 +47,7 @@ def test_ones_own_squared_loss_is_the_squared_loss(preconditioner, channels, pen
 
 @pytest.mark.parametrize("preconditioner", PRECONDITIONERS)
 def test_the_documented_example(preconditioner):
-    """What the documentation shows is what is tested here, word for word but for vectors."""
+    """The example of the documentation, vectorised but otherwise unchanged."""
     for method in ("value", "conjugate", "prox"):
         body = inspect.getsource(getattr(QuarticLoss, method)).strip().splitlines()[1:]
         for line in body:
@@ -136,7 +136,7 @@ def test_a_missing_method_is_missed_at_once():
 
 
 def test_arrays_given_to_a_term_may_be_changed():
-    """What a term does to its arguments must not reach the solver's own memory."""
+    """A term that modifies its arguments must not change the memory of the solver."""
 
     class Vandal(OwnSquaredLoss):
         def prox(self, v, step):

@@ -29,7 +29,7 @@ SQUARED = make_problem("squared", "grid")
 NOT_NUMBERS = ["1", None, [1e-3], 1j, object(), NAN, INF, -INF]
 
 
-def refuse(*args):  # a callback, or anything else that must not be reached
+def refuse(*args):  # a callback, or anything else that must not be called
     raise AssertionError("work was done")
 
 

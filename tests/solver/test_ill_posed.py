@@ -1,4 +1,4 @@
-"""Problems with no data, no unique answer, no answer, or numbers of extreme size."""
+"""Problems without data, without a unique or any solution, or with numbers of extreme size."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ PDHG = [("pdhg", name) for name in ("none", "diagonal", *FORESTS)]
 DESCENT = [("descent", name) for name in FORESTS]
 EXACT = [("exact", "auto"), ("auto", "auto")]
 LOSSES = (SquaredLoss, AbsoluteLoss, HuberLoss)
-pieces = Graph(7, [(0, 1), (1, 2), (3, 4), (4, 5)], [0.5, 0.25, 1.0, 2.0])  # and a lone vertex
+pieces = Graph(7, [(0, 1), (1, 2), (3, 4), (4, 5)], [0.5, 0.25, 1.0, 2.0])  # and an isolated vertex
 
 
 def run(problem, way, **options):
@@ -38,7 +38,7 @@ def run(problem, way, **options):
 @pytest.mark.parametrize("way", [*PDHG, *EXACT], ids="-".join)
 @pytest.mark.parametrize("loss", [SquaredLoss, HuberLoss, PoissonLoss])
 def test_a_component_without_data(way, loss):
-    """Any constant solves it there; the answer is one within the range of the data."""
+    """Any constant is a solution there; the result is in the range of the data."""
     f, c = np.array([1.0, 4.0, 2.0, 9.0, 9.0, 9.0, 9.0]), np.array([1.0, 1, 1, 0, 0, 0, 0])
     problem = Problem(pieces, loss(f, weights=c))
     result = run(problem, way, tol=1e-8)
@@ -114,7 +114,7 @@ def test_labels_that_are_all_but_lost(way):
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, 1 / 3, 1e5 + 0.1])
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_constant_signal_is_its_own_answer(value, penalty):
-    """The minimum is 0, where no relative gap forgives a last bit."""
+    """The minimum is 0, where any error in the last bit violates a relative gap."""
     for graph in (grid_graph((3, 4), 0.7), pieces, gallery.erdos_renyi_graph(9, 20, 0, 1.3)):
         f = np.full(graph.n_vertices, value)
         c = np.linspace(0.1, 2.0, graph.n_vertices)
@@ -132,7 +132,7 @@ def test_a_constant_signal_is_its_own_answer(value, penalty):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_constant_signal_with_gaps(loss, penalty):
-    """One value per component, and junk where there is no data."""
+    """One value per component, and arbitrary values where there is no data."""
     graph = Graph(15, [*grid_graph((3, 4)).edges, (12, 13), (13, 14)], 0.7)
     c = np.array([*np.tile([1.0, 0.0, 3.0], 4), 0.0, 0.3, 0.0])
     expected = np.array([0.1] * 12 + [1 / 3] * 3)
@@ -147,8 +147,8 @@ def test_a_constant_signal_with_gaps(loss, penalty):
 @pytest.mark.parametrize("way", [*PDHG, *DESCENT, *EXACT], ids="-".join)
 @pytest.mark.parametrize("exponent", [-100, -50, 50, 100])
 def test_numbers_of_extreme_size(way, exponent):
-    """(f, ω) to (αf, αω): the answer is α times the answer."""
-    if way[1] in ("none", "diagonal"):  # their steps do not scale along; they must balance them
+    """(f, ω) to (αf, αω): the solution is multiplied by α."""
+    if way[1] in ("none", "diagonal"):  # their steps do not scale, so they must balance them
         exponent /= 20
     size = 10.0**exponent
     for kind in ("random", "pieces"):
@@ -180,7 +180,7 @@ def test_other_terms_of_extreme_size(loss, exponent):
     sized = {HuberLoss: (0.3 * size,)}.get(loss, ())
     expected = solve(Problem(graph, loss(f, *args)), tol=1e-9)
     power = 1
-    if loss is HuberLoss:  # is quadratic near 0, so the weights must grow along
+    if loss is HuberLoss:  # is quadratic near 0, so the weights must scale, too
         graph = Graph(10, graph.edges, size * graph.weights)
         power = 2
     if loss is LinearBox:
@@ -303,7 +303,7 @@ def test_rounding_off_of_extreme_width(delta):
 
 
 def test_a_point_that_has_arrived_does_not_spoil_the_other():
-    """The primal point is exact after 34 iterations; rounding of the dual one must not grow."""
+    """The primal point is exact after 34 iterations; rounding errors of the dual must not grow."""
     graph = Graph(
         11,
         [(8, 4), (5, 7), (5, 10)],
@@ -318,7 +318,7 @@ def test_a_point_that_has_arrived_does_not_spoil_the_other():
 
 
 def test_poisson_counts_without_weight_next_to_zeros():
-    # Where u = 0, a count that does not count must not make 0 · ∞.
+    # Where u = 0, a count of weight 0 must not give 0 · ∞.
     graph = grid_graph((4,))
     problem = Problem(graph, PoissonLoss([0.0, 5.0, 0.0, 3.0], weights=[2.0, 0.0, 2.0, 1.0]))
     result = solve(problem, tol=0.0)

@@ -1,4 +1,4 @@
-"""The incumbent: what is held for runs that end in a hurry, and what is known without work."""
+"""The incumbent: the point kept for interrupted runs, and results that need no work."""
 
 import signal
 from dataclasses import replace
@@ -32,7 +32,7 @@ def assert_certified(problem, result):
 
 @pytest.fixture
 def hurried(monkeypatch):
-    """No time for anything after Ctrl-C, and every look holds the point."""
+    """There is no time for work after Ctrl-C, so every evaluation stores the point."""
     tuning = replace(TUNING, grace=0.0, first_hold=0.0, holds=0.0)
     monkeypatch.setattr(loop, "TUNING", tuning)
     return tuning
@@ -139,7 +139,7 @@ def test_set_up_looks_at_the_watch():
         "edges": lambda: _core.EdgeDescent(n, edges, weights, signal_, np.empty(0)),
     }
     for step in steps.values():
-        step()  # with nobody watching
+        step()  # without an observer
     for name, step in steps.items():
         with pytest.raises(_core.Expired), _core.Watch(0.0):
             print(name, step())

@@ -1,4 +1,4 @@
-"""Ctrl-C, signals of the user's own, `stop`, and exceptions on their way out."""
+"""Ctrl-C, user-defined signals, `stop`, and exceptions that propagate."""
 
 import json
 import os
@@ -51,7 +51,7 @@ print(json.dumps({{
         ("pdhg", "none", 1.0),
         ("pdhg", "auto", 1.0),
         ("exact", "auto", 1.0),
-        ("exact", "auto", 3.0),  # among the flows
+        ("exact", "auto", 3.0),  # during the flows
     ],
 )
 def test_control_c_on_a_million_vertices(method, preconditioner, delay):
@@ -177,12 +177,12 @@ def test_another_thread_ends_a_run(method, n_threads):
         other.join()
     assert result.status == "interrupted"
     assert (result.primal, result.dual) == (problem.primal(result.u), problem.dual(result.p))
-    assert result.iterations >= 3  # nobody is in a hurry: it is the last iterate
+    assert result.iterations >= 3  # without a deadline it is the last iterate
     assert result.relative_gap < 1.0
 
 
 def test_a_run_is_ended_between_two_looks_at_the_gap():
-    """The looks become rare, `stop` is asked all the time."""
+    """Evaluations of the gap become rare, but `stop` is called all the time."""
     looks, asked = [], []
 
     def stop():

@@ -1,4 +1,4 @@
-"""What must happen to the answer when the question changes in a known way."""
+"""Known changes of the problem change the solution in a known way."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def answer(n, edges, weights, f, method="descent", tol=TOLERANCE, c=None, penalt
     problem = Problem(Graph(n, edges, weights), SquaredLoss(f, c), penalty or TotalVariation())
     result = solve(problem, method=method, tol=tol)
     assert np.abs(result.p).max(initial=0.0) <= 1
-    if result.status != "optimal":  # only where rounding forbids more
+    if result.status != "optimal":  # only if rounding prevents more
         rounding = 1e-14 * np.abs(f).max() * (np.sum(weights) + np.abs(f).max() * np.max(c or 1.0))
         assert result.status == "stalled"
         assert result.gap <= rounding, result
@@ -51,7 +51,7 @@ def answer(n, edges, weights, f, method="descent", tol=TOLERANCE, c=None, penalt
 
 
 def assert_same(one, two, u=None, size=1.0):
-    """The minimisers are the same, as far as the two error bounds allow."""
+    """The minimisers are the same, within the two error bounds."""
     u = two.u if u is None else u
     assert np.linalg.norm(one.u - u) <= one.error_bound + size * two.error_bound + 1e-11 * (
         np.abs(u).max(initial=0.0)
@@ -85,7 +85,7 @@ def test_orientation_flips_the_sign_of_the_dual_alone(method, question, seed):
     flipped = np.where(flip[:, None], edges[:, ::-1], edges)
     one, two = (answer(n, e, weights, f, method) for e in (edges, flipped))
     assert_same(one, two)
-    # The dual point of one, turned round, proves as much for the other.
+    # The dual point of one, reversed, proves as much for the other.
     ours, theirs = Graph(n, edges, weights), Graph(n, flipped, weights)
     turned = one.p * np.where((ours.edges == theirs.edges).all(axis=1), 1, -1)
     assert Problem(theirs, SquaredLoss(f)).dual(turned) == pytest.approx(one.dual, abs=1e-300)
@@ -111,7 +111,7 @@ def test_scaling_signal_and_weights_scales_the_answer(method, question, exponent
     one = answer(n, edges, weights, f, method)
     two = answer(n, edges, alpha * weights, alpha * f, method)
     assert_same(one, two, two.u / alpha, 1 / alpha)
-    if method == "descent":  # powers of two change no digit
+    if method == "descent":  # powers of two do not change the digits
         np.testing.assert_array_equal(two.u, alpha * one.u)
         np.testing.assert_array_equal(two.p, one.p)
         assert two.primal == alpha**2 * one.primal

@@ -1,4 +1,4 @@
-"""How runs begin, what they tell of themselves, and how they end."""
+"""How runs start, what they report, and how they end."""
 
 import re
 
@@ -24,7 +24,7 @@ TERMS = ("squared", "masked", "absolute", "logistic", "poisson", "box", "simplex
 
 
 class TestGridsInDisguise:
-    """A grid is one for the solver whoever listed its edges, in whatever order."""
+    """The solver recognises a grid for any source and order of its edges."""
 
     shape = (30, 41)
     signal = np.random.default_rng(1).normal(size=30 * 41)
@@ -161,7 +161,7 @@ class TestTelling:
         primal, dual = history["primal"], history["dual"]
         scale = np.maximum(np.abs(primal), np.abs(dual))
         np.testing.assert_allclose(history["relative_gap"], np.maximum(primal - dual, 0) / scale)
-        # Every primal value bounds every dual value.
+        # Every primal value is an upper bound of every dual value.
         assert primal.min() >= dual.max() - 1e-12 * abs(result.primal)
 
     @pytest.mark.parametrize("method", METHODS)
@@ -196,7 +196,7 @@ class TestTelling:
 
         result = solve(scattered(), method=method, tol=1e-14, callback=stop)
         assert result.status == "interrupted"
-        assert len(calls) == 2  # and is not asked again
+        assert len(calls) == 2  # and is not called again
         assert result.iterations == calls[-1]
 
     def test_other_answers_do_not_end_the_run(self):
@@ -330,7 +330,7 @@ class TestLimits:
 
 
 def test_flows_wait_where_edges_were_slow(capsys):
-    """They cost far more there than chains, which reach the tolerance, if begun from nothing."""
+    """From a cold start they cost far more there than chains, which reach the tolerance."""
     image = piecewise_constant_image((256, 256), seed=0)[0]
     problem = Problem(grid_graph((256, 256), 1.0), SquaredLoss(image.ravel()))
     result = solve(problem, verbose=True)
@@ -345,7 +345,7 @@ def test_flows_wait_where_edges_were_slow(capsys):
 
 
 def test_nothing_is_lost_where_chains_take_over_from_nothing():
-    """A run that ended there had the certificate of chains that had not begun."""
+    """A run that ended there had the certificate of chains that had not started."""
     image = piecewise_constant_image((128, 128), seed=0)[0]
     problem = Problem(grid_graph((128, 128), 10.0), SquaredLoss(image.ravel()))
     gaps = [solve(problem, max_iterations=k).relative_gap for k in range(28, 40)]
@@ -358,7 +358,7 @@ def test_nothing_is_lost_where_chains_take_over_from_nothing():
 
 
 def test_flows_wait_for_a_start_that_is_almost_there(capsys):
-    """Far fewer iterations lead from 5e-4 to the tolerance than flows cost."""
+    """The iterations from 5e-4 to the tolerance cost far less than flows."""
     problem = noisy_image(128)
     result = solve(problem, tol=1e-4, verbose=True)
     assert result.status == "optimal"

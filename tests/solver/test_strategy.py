@@ -1,4 +1,4 @@
-"""Decisions, from facts and recorded histories alone: no solver runs here."""
+"""Decisions from facts and recorded histories alone: no solver runs here."""
 
 import itertools
 import math
@@ -128,7 +128,7 @@ def strategy(tolerance=1e-6, *, flows=True, max_iterations=100_000, **changes):
 
 
 def history(kernel, *gaps, progress=None, attempts=0):
-    """Return the history of a stage with gaps at iterations, told as the loop tells it."""
+    """Return the history of a stage with the given gaps at iterations, as the loop records it."""
     if progress is None:
         progress = Progress()
         progress.begin("descent", "none", kernel, Count(0, 0, 0))

@@ -1,4 +1,4 @@
-"""The same bits for any number of threads; solves in forked children and side by side."""
+"""The same bits for any number of threads; solves in forked children and in parallel."""
 
 import os
 import signal
@@ -59,7 +59,7 @@ def test_same_bits_for_any_number_of_threads(method, preconditioner):
 @pytest.mark.parametrize("term", ["logistic", "poisson", "simplex", "box", "huber", "masked"])
 def test_same_bits_for_every_term(term):
     graph = gallery.erdos_renyi_graph(10_000, 20_000, 0, 0.3)
-    if term == "logistic":  # a lone vertex has one label only
+    if term == "logistic":  # an isolated vertex has one label only
         graph = gallery.random_tree(10_000, 0, 0.3)
     problem = make_problem(term, graph)
     found = {bits(solve(problem, tol=1e-4, max_iterations=60, n_threads=k)) for k in (1, 2, 8, 1)}
@@ -67,7 +67,7 @@ def test_same_bits_for_every_term(term):
 
 
 def fork(task):
-    """Run `task` in a forked child; return whether it ended well."""
+    """Run `task` in a forked child; return whether it succeeded."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -120,7 +120,7 @@ def test_several_threads_solve_at_once(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_other_threads_run_meanwhile(method):
-    """The GIL is released: Python counts on while a solve is under way."""
+    """The GIL is released: Python code continues to run during a solve."""
     counted, stop = [0], threading.Event()
 
     def count():

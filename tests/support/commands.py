@@ -6,7 +6,7 @@ from graphtv.cli import main
 
 
 def refused(capsys, *argv):
-    """Run a command that must be refused; return what it says. Nothing may be left behind."""
+    """Run a command that must fail; return its message. It must leave nothing behind."""
     before = sorted(os.listdir())
     try:
         code = main([*map(str, argv)])

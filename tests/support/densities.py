@@ -1,4 +1,4 @@
-"""Points of many densities, with targets that a smoother over near neighbours can learn."""
+"""Points of varying density, with targets that a smoother over near neighbours can learn."""
 
 import numpy as np
 
@@ -31,13 +31,13 @@ def log_normal(rng, n):
 
 
 def lattice(rng, n):
-    """Few places, each many times."""
+    """Few distinct points, each many times."""
     X = rng.integers(0, 12, size=(n, 2)).astype(float)
     return X, X[:, 0] > 5
 
 
 def resampled(rng, n):
-    """A bootstrap sample: points at one place, others alone."""
+    """A bootstrap sample: some points coincide, others are alone."""
     X = rng.normal(size=(n // 4, 2))[rng.integers(n // 4, size=n)]
     return X, X[:, 0] > 0
 
@@ -50,7 +50,7 @@ def ten_dimensions(rng, n):
 
 
 def uneven_axes(rng, n):
-    """A feature of large numbers that says nothing."""
+    """A feature with large values and no information."""
     X = rng.normal(size=(n, 2)) * [1.0, 1000.0]
     return X, X[:, 0] > 0
 

@@ -1,4 +1,4 @@
-"""Images to denoise, and how to judge what became of them."""
+"""Images to denoise, and measures of the result."""
 
 import numpy as np
 from hypothesis import settings
@@ -7,7 +7,7 @@ from hypothesis.extra import numpy as hnp
 
 from graphtv import denoise_tv, gallery
 
-# Whole numbers keep the properties below free of rounding in the data.
+# Integers keep the properties below free of rounding in the data.
 small_images = hnp.arrays(
     np.float64,
     hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),

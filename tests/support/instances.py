@@ -1,4 +1,4 @@
-"""Small random problems of every kind, and the ways to solve each."""
+"""Small random problems of every kind, and all methods for each."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from graphtv import (
 
 
 class OwnSquaredLoss:
-    """½ Σ (u - f)², a user's own term."""
+    """½ Σ (u - f)² as a custom term."""
 
     strong_convexity = 1.0
 
@@ -42,7 +42,7 @@ class OwnSquaredLoss:
 
 
 class QuarticLoss:
-    """¼ Σ (u - f)⁴, a user's own term: the example in the documentation of `DataTerm`."""
+    """¼ Σ (u - f)⁴ as a custom term: the example in the documentation of `DataTerm`."""
 
     def __init__(self, signal):
         self.signal = np.asarray(signal, dtype=float)
@@ -78,7 +78,7 @@ def labels(graph, rng, channels):
 
 
 def masked_weights(rng, shape):
-    """Weights of which a third is 0."""
+    """Weights, a third of which are 0."""
     return rng.uniform(0.2, 3.0, shape) * (rng.random(shape) > 1 / 3)
 
 
@@ -148,7 +148,7 @@ def make_problem(term, graph="random", penalty="tv", channels=(), seed=0):
 
 
 def ways(term, graph, penalty):
-    """Every method and preconditioner that the mathematics allows for a kind of problem."""
+    """Every method and preconditioner that is applicable to a kind of problem."""
     forests = (*FORESTS, *(["chains"] if graph == "grid" else []))
     found = [("pdhg", name) for name in ("none", "diagonal", *forests)]
     if term in ("squared", "weighted"):
@@ -167,7 +167,7 @@ def ways(term, graph, penalty):
 
 
 def one_forest_per_edge(graph):
-    """A valid partition that no method of the library would make."""
+    """A valid partition that no method of the library would generate."""
     return ForestPartition.from_labels(graph, np.arange(graph.n_edges))
 
 
@@ -180,12 +180,12 @@ def noisy_image(side=40, seed=0, weight=0.2):
 
 
 def scattered(n_vertices=3000, seed=0):
-    """Noise on a random graph: no method is done with it at once."""
+    """Noise on a random graph, which every method needs some time to solve."""
     graph = gallery.erdos_renyi_graph(n_vertices, 3 * n_vertices, seed, 0.3)
     return Problem(graph, SquaredLoss(np.random.default_rng(seed).normal(size=n_vertices)))
 
 
 def noise(side, weight=1.5, penalty=PENALTIES["tv"]):
-    """Noise on a grid, with weights with which every method needs long."""
+    """Noise on a grid, with weights for which every method takes long."""
     signal = np.random.default_rng(0).normal(size=side * side)
     return Problem(grid_graph((side, side), weight), SquaredLoss(signal), penalty)

@@ -1,9 +1,9 @@
-"""Prints what must not depend on the processor: folds, pieces, df, chosen λ, labels, and more.
+"""Prints results that must not depend on the processor: folds, pieces, df, λ, labels, and more.
 
-``test_processors.py`` runs this as a script under several settings of NumPy and of the system's
-library, and compares the output exactly. Numbers are printed by their bits or by a digest of them.
-All inputs come from integers and uniform numbers: NumPy's normal numbers call the system's
-logarithm themselves.
+``test_processors.py`` runs this as a script under several settings of NumPy and of the C library,
+and compares the output exactly. Numbers are printed by their bits or by a digest of them. All
+inputs come from integers and uniform numbers, since NumPy's normal numbers use the logarithm of
+the C library.
 """
 
 import hashlib
@@ -18,18 +18,18 @@ from graphtv.decomposition.condition import condition_number
 
 
 def digest(array):
-    """Return a short name for all bits of an array."""
+    """Return a digest of all bits of an array."""
     array = np.ascontiguousarray(array)
     return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()[:16]}"
 
 
 def show(name, *values):
-    """Print a line: arrays by digest, numbers by their shortest exact form."""
+    """Print a line: arrays by digest, numbers in their shortest exact form."""
     print(name, *(digest(v) if isinstance(v, np.ndarray) else v for v in values))
 
 
 def noise(shape, seed):
-    """Return numbers that are about normal, by sums of uniform ones."""
+    """Return approximately normal numbers, as sums of uniform ones."""
     return np.random.default_rng(seed).random((12, *np.atleast_1d(shape))).sum(axis=0) - 6.0
 
 
@@ -87,7 +87,7 @@ def classes():
 
 
 def solves():
-    """Print solutions of the losses that need logarithms, by methods that go on for long."""
+    """Print solutions for losses that need logarithms, by methods with many iterations."""
     graph = gtv.grid_graph((20, 20))
     weights = 0.5 + np.random.default_rng(11).random(400)
     labels = np.where(np.random.default_rng(12).random(400) < 0.4, 1.0, -1.0)
@@ -106,7 +106,7 @@ def solves():
 
 
 def rest():
-    """Print what else is chosen: weights, partitions, cuts, estimators."""
+    """Print other choices: weights, partitions, cuts, estimators."""
     image = np.floor(np.arange(40 * 40).reshape(40, 40) / 400) + 0.2 * noise((40, 40), 8)
     show("suggest_weight", gtv.suggest_weight(image), gtv.estimate_noise(image))
     show("denoise_tv", gtv.denoise_tv(image, 0.3))

@@ -1,4 +1,4 @@
-"""A page served inside the test, images to send to it, and what must be seen of them."""
+"""A page served inside the test, images to upload, and the expected results."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ TRUTH = np.where(np.arange(60) < 30, 1, 2) * np.ones((40, 1), dtype=int)
 
 @asynccontextmanager
 async def serving(limits=SMALL):
-    """Serve the page at a free port; yield the server, and a client's session."""
+    """Serve the page at a free port; yield the server and a client session."""
     server = Server("127.0.0.1", limits)
     runner = web.AppRunner(server.application(), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
@@ -70,7 +70,7 @@ def decoded(data):
 
 
 async def paint_halves(tab):
-    """Paint both halves; return what is shown in the end."""
+    """Paint both halves; return the final frame."""
     await tab.paint(1, (5, 5), (8, 35))
     await tab.hear("waiting")
     await tab.paint(2, (52, 5), (50, 35))

@@ -1,4 +1,4 @@
-"""Graphs to be cut into forests, and what partitions of them must say."""
+"""Graphs for forest partitions, and checks of the attributes of a partition."""
 
 from itertools import pairwise
 

@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^(?:```python|<!-- python)\n(.*?)^(?:```|-->)", re.M | re.S
 
 
 def blocks(page):
-    """Return the blocks of Python of a page."""
+    """Return the Python blocks of a page."""
     return BLOCK.findall(Path(page).read_text(encoding="utf-8"))
 
 
@@ -37,7 +37,7 @@ def statements(block):
 
 
 def without_effort(text):
-    """Leave out what may change from run to run, or with how the solver finds the same optimum."""
+    """Remove output that may vary between runs, or with the way the solver reaches the optimum."""
     text = re.sub(r"(relative gap|error  |work  |time  ).*", r"\1", text)
     text = re.sub(r"(: \d+ iterations?) in \S+ s", r"\1", text)
     return text.rstrip()

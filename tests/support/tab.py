@@ -1,4 +1,4 @@
-"""A tab without a browser: it speaks to a server as the page does, for tests and for load."""
+"""A tab without a browser: a client that behaves like the page, for tests and load tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Tab:
         await self._socket.send_str(json.dumps({"type": kind, **content}))
 
     async def say_raw(self, text: str) -> None:
-        """Send a message that may be wrong."""
+        """Send a message that may be invalid."""
         await self._socket.send_str(text)
 
     async def paint(
@@ -93,7 +93,7 @@ class Tab:
                     return message
 
     async def hear_done(self, kind: str) -> dict[str, Any]:
-        """Return the next frame of a kind with which the work is done."""
+        """Return the next frame of a kind that ends the work."""
         while True:
             message = await self.hear(kind)
             if message["done"]:

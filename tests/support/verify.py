@@ -1,4 +1,4 @@
-"""Judges a result by recomputing all that it claims, with nothing of the library's own sums."""
+"""Verifies a result by recomputing all its claims, without the sums of the library."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ STATUSES = {"optimal", "iteration_limit", "time_limit", "interrupted", "stalled"
 
 
 def objectives(problem, u, p):
-    """Primal, dual and gap in forty digits; for a user's own term, by that term."""
+    """Primal, dual and gap in forty digits; for a custom term, by that term."""
     K = problem.graph.gradient()
     delta = problem.penalty.delta
     if not type(problem.data).__module__.startswith("graphtv."):
@@ -22,7 +22,7 @@ def objectives(problem, u, p):
 
 
 def verify(result, problem):
-    """Assert that everything the result says of itself is true; return the verified objectives."""
+    """Assert that all claims of the result are true; return the verified objectives."""
     u, p = result.u, result.p
     assert u.shape == problem.shape
     assert p.shape == problem.dual_shape
@@ -52,6 +52,6 @@ def verify(result, problem):
 
 
 def magnitude(problem, u, p):
-    """The size of what is added up: rounding of a sum is relative to this."""
+    """The sum of absolute values: the rounding error of a sum is relative to it."""
     pull = np.abs(problem.graph.gradient()).T @ np.abs(p)
     return float(np.sum(pull * (1 + np.abs(u))) + np.abs(problem.data.value(u)))

@@ -177,7 +177,7 @@ def test_chains_meet_theorem_2(shape):
 
 
 def n_spanning(graph, labels):
-    """Return l̂ from the ranks, having checked the nesting of the ranges."""
+    """Return l̂ from the ranks, after checking that the ranges are nested."""
     parts = projections(graph, labels)
     for outer, inner in itertools.pairwise(parts):
         np.testing.assert_allclose(outer @ inner, inner, atol=1e-10)
@@ -206,7 +206,7 @@ def test_theorem_3_for_matroid_partitions(graph):
     expected = math.sqrt(partition.n_forests / n_spanning(graph, partition.labels))
     assert kappa(graph, partition.labels) == pytest.approx(expected)
     assert partition.n_forests <= greedy.n_forests
-    # The matroid's κ is the least of all nested partitions, in particular of the greedy ones.
+    # The matroid partition has the smallest κ of all nested partitions, including greedy ones.
     assert expected <= kappa(graph, greedy.labels) + 1e-9
 
 

@@ -1,1 +1,1 @@
-"""Slow, obvious NumPy twins of the C++ core, for tests and for reading."""
+"""Slow and simple NumPy versions of the C++ core, for tests and for reading."""

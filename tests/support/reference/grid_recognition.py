@@ -1,4 +1,4 @@
-"""Twin of cpp/decomposition/grid_recognition: coordinates from the distances of all pairs."""
+"""Reference for cpp/decomposition/grid_recognition: coordinates from all pairwise distances. …"""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def nested_forests(n_vertices: int, edges: Sequence[Edge]) -> list[list[Edge]]:
 
 
 def linear_forests(n_vertices: int, edges: Sequence[Edge]) -> list[list[Edge]]:
-    """Return greedy linear forests: each takes from what remains every edge that it can."""
+    """Return greedy linear forests: each takes every remaining edge that it can."""
     forests = []
     remaining = list(edges)
     while remaining:

@@ -1,4 +1,4 @@
-"""Twin of cpp/graph/simplify: a dictionary of the edges seen so far."""
+"""Reference for cpp/graph/simplify: a dictionary of the edges seen so far."""
 
 from __future__ import annotations
 

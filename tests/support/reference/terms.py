@@ -26,7 +26,7 @@ Function = Callable[[Decimal], Decimal]
 
 @dataclass(frozen=True)
 class Loss:
-    """A convex function of one number: its value, its right derivative, and where it lives."""
+    """A convex function of one number: its value, its right derivative, and its domain."""
 
     value: Function
     slope: Function
@@ -53,7 +53,7 @@ def _conjugate(loss: Loss, s: Decimal) -> Decimal:
 
 
 def minimizer(losses: Sequence[Loss], slope: float) -> float:
-    """Return the least argmin of the sum of the losses plus slope·m."""
+    """Return the smallest argmin of the sum of the losses plus slope·m."""
     with localcontext(prec=DIGITS):
         lower = max(loss.lower for loss in losses)
         upper = min(loss.upper for loss in losses)
@@ -64,7 +64,7 @@ def minimizer(losses: Sequence[Loss], slope: float) -> float:
 
 
 def _root(rising: Function, lower: Decimal, upper: Decimal, start: Decimal) -> Decimal:
-    """Return where a rising function passes 0, or the end of the range nearest to that."""
+    """Return where an increasing function passes 0, or the nearest end of the range."""
     start, width = max(lower, min(start, upper)), ONE
     low, high = max(lower, start - width), min(upper, start + width)
     while low > lower and rising(low) > 0:
