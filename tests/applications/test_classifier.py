@@ -330,7 +330,7 @@ def test_bad_parameters(parameters, message):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.ones((3, 4)), r"X must be square where affinity is 'precomputed', got \(3, 4\)"),
+        (np.ones((3, 4)), r"X must be square if affinity is 'precomputed', got \(3, 4\)"),
         ([[0, -1, 0], [1, 0, 1], [0, 1, 0]], r"nonnegative, got -1.0 at index \(0, 1\)"),
         (sparse.csr_array([[0, 1, 0], [1, 0, np.nan], [0, 1, 0]]), r"finite, got nan .*\(1, 2\)"),
         ([[0, np.inf, 0], [1, 0, 1], [0, 1, 0]], r"finite, got inf at index \(0, 1\)"),
