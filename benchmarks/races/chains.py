@@ -35,7 +35,7 @@ SIGNALS: dict[str, Signal] = {
 }
 WEIGHTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 AGREEMENT = 1e-6
-"""How far solutions may lie apart, as a part of the signal's size; one of prox_tv's has floats."""
+"""The largest relative difference of solutions; one method of prox_tv uses single precision."""
 COLUMNS = (
     "chains",
     "length",

@@ -27,17 +27,17 @@ from races.search import Search, Trial, settings_for
 from races.settings import Settings
 
 CURVE = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
-"""Accuracies for the curves, between which nothing is searched."""
+"""Accuracies for the curves; no search runs between them."""
 UNPROVED = "graphtv, unproved"
 SLOWER = 2.0
-"""A variant that takes so many times as long as another of its peer is not searched further."""
+"""A variant that is this much slower than another of its peer is not searched further."""
 SLOW = 3.0
-"""Settings that serve a curve alone are not raced if they take more seconds than this."""
+"""Settings that are only for a curve are not timed if they take more seconds than this."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a race asks for.
+    """The rules of a race.
 
     Attributes
     ----------

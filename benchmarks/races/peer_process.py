@@ -34,7 +34,7 @@ ENVIRONMENTS = {
 }
 """The adapters of `peers`, and the environments that ``benchmarks/setup_peers`` makes for them.
 
-Where there is none of that name (graphtv, the compiled loop), our own interpreter serves.
+If there is none of that name (graphtv, the compiled loop), our own interpreter is used.
 """
 RACERS = {
     "graphtv_solve": ("graphtv", "graphtv, unproved"),

@@ -11,7 +11,7 @@
 | S1, S3S | P1 on 64², P3S with 1,000 vertices, for solvers that are not for more | | |
 
 The picture is that of scikit-image; without scikit-image the gallery's ellipses take its place, and
-the instance says so in its note. Every instance has a small twin for quick runs.
+the instance says so in its note. Every instance has a small version for quick runs.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ PROBLEMS: dict[str, tuple[str, Maker, Maker]] = {
         lambda: random_graph("S3S", 60, 0.3),
     ),
 }
-"""Of each problem its title, the instance and its small twin."""
+"""For each problem: its title, the instance and its small version."""
 
 
 def title(name: str, *, small: bool = False) -> str:

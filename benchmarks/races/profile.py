@@ -14,7 +14,7 @@ import numpy as np
 from graphtv._validate import Floats
 
 Times = Mapping[str, float]
-"""The seconds of those that arrived, by solver."""
+"""The seconds of the solvers that succeeded, by solver."""
 
 
 def performance_profile(instances: Sequence[Times]) -> dict[str, Floats]:

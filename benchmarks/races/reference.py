@@ -16,7 +16,7 @@ import graphtv
 from races.problems import Instance
 
 CERTIFIED = 1e-13
-"""The largest relative gap of a reference, a tenth of the finest accuracy that is asked for."""
+"""The largest relative gap of a reference, a tenth of the highest requested accuracy."""
 
 
 class Reference(NamedTuple):

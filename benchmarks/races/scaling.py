@@ -22,7 +22,7 @@ SIZES: dict[bool, tuple[Counts, Counts]] = {
 }
 """Sides of grids and numbers of edges, and those of a quick run."""
 LARGE = 2_000_000
-"""From so many elements on there is a single turn."""
+"""Sizes from this number of elements on have a single turn."""
 COLUMNS = (
     "kind",
     "size",

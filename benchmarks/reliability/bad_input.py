@@ -24,11 +24,11 @@ from reliability.harness import Figures, Property
 from reliability.specimens import Call, call, targets
 
 OWN_WARNINGS = (".*ended with status", "A column-vector y was passed", "overflow.*scalar subtract")
-"""Of the library about its own results, of scikit-learn about shapes, of Matplotlib on an axis
-whose limits were huge before."""
+"""Expected warnings: of the library about its results, of scikit-learn about shapes, and of
+Matplotlib on an axis whose limits were huge before."""
 
 MOST_MEMORY = 6 << 30
-"""Bytes that a call may take; beyond them NumPy and the core raise MemoryError."""
+"""Memory limit of a call in bytes; beyond it NumPy and the core raise MemoryError."""
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "y": ("labels", "target", "label", "samples", "Complex data"),
@@ -38,7 +38,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "lambdas": ("lam",),
     "cost": ("data",),
 }
-"""How a message may name an argument otherwise; the words of scikit-learn's checks among them."""
+"""Other words by which a message may name an argument, including those of scikit-learn."""
 
 
 def forms(value: Any) -> Iterator[tuple[str, Any, bool]]:
@@ -99,7 +99,7 @@ def _is_callable(value: Any) -> bool:
 
 
 def _raises(*_: Any, **__: Any) -> Any:
-    raise ValueError("callback of one's own")
+    raise ValueError("error in the callback")
 
 
 def _same(value: Any) -> Iterator[tuple[str, Any]]:
@@ -173,7 +173,7 @@ PARTS = (
     "edges", "weights", "u", "p", "primal", "dual", "labels", "source_side", "value", "lambdas",
     "results", "labels_", "arcs", "capacities", "signal",
 )  # fmt: skip
-"""What an answer may consist of."""
+"""The types that an answer may contain."""
 
 
 def numbers(answer: Any, depth: int = 0) -> list[Any]:

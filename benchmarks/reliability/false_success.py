@@ -17,7 +17,7 @@ from reliability.problems import make_problem
 from reliability.verifier import confirm
 
 DOCUMENTED = ("finite", "labels")
-"""Words of the refusals that are documented: sums that overflow, labels that all agree."""
+"""Words of the documented errors: sums that overflow, labels that all agree."""
 
 
 def ways(problem: Problem) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 Figures = dict[str, float]
 
 MOST_TOLD = 20
-"""Failures that are kept in full."""
+"""The number of failures that are stored in full."""
 
 
 @dataclass(frozen=True)

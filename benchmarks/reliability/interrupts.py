@@ -30,7 +30,7 @@ from reliability.harness import Figures, Property
 from reliability.verifier import confirm
 
 MOST_SECONDS = 0.2
-"""Of processor time, from the signal to the return."""
+"""The limit of the processor time from the signal to the return."""
 
 PLACES = ("set-up", "matroid", "descent", "pdhg", "flows", "box", "simplex", "polish", "time limit")
 LARGE = 700

@@ -26,7 +26,7 @@ SIDE = 160
 ATTEMPTS = 12
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8
 MOST_GROWTH = 24 << 20
-"""Bytes by which a process may grow over the attempts: allocators keep some."""
+"""Bytes by which a process may grow over the attempts, since allocators cache memory."""
 
 
 def _memory(name: str) -> int:
@@ -74,8 +74,8 @@ def tasks() -> dict[str, Callable[[], Any]]:
 
 def check(seed: int, number: int) -> Figures:
     """Let one function run out of memory at many points."""
-    # Every array of some size is mapped by itself, and given back when it is freed, so that what is
-    # allocated next is always new. Threads have no reserves of their own to fall back on.
+    # Every larger array is mapped separately and returned to the system when it is freed, so that
+    # the next allocation is always new. Threads have no separate reserves.
     ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 14)
     ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
     rng = np.random.default_rng([seed, number, 5])

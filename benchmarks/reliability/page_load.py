@@ -15,7 +15,7 @@ LOADS = ((3, 3.0), (20, 120.0))
 """Users and seconds, by number."""
 
 MOST_MEMORY = 1024.0
-"""MB of the server."""
+"""Memory limit of the server in MB."""
 
 
 def check(seed: int, number: int) -> Figures:

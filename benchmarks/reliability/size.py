@@ -26,7 +26,7 @@ SHAPES: tuple[Any, ...] = ((1000, 1000), (250_000, 1_000_000), (8192, 8192), (2_
 
 TOLERANCE = 1e-3
 PER_VERTEX, PER_EDGE = 14, 5
-"""Doubles of a solve beyond its input, the points held for Ctrl-C included."""
+"""Doubles of a solve beyond its input, including the points stored for Ctrl-C."""
 
 INPUT_PER_VERTEX, INPUT_PER_EDGE = 2, 2
 """Doubles of the signal with its weights, and of the graph."""
@@ -75,7 +75,7 @@ def _instance(seed: int, number: int) -> tuple[Graph, NDArray[np.float64]]:
 
 
 def confirm_squares(graph: Graph, f: NDArray[np.float64], result: Result) -> float:
-    """Return the true gap of a squared loss and total variation; raise unless it is what is told.
+    """Return the true gap of a squared loss and total variation; raise if the result differs.
 
     P = ½‖u - f‖² + Σ ω|u_i - u_j|,  D = ½‖f‖² - ½‖f - Kᵀp‖²  for |p| ≤ 1.
     """

@@ -31,13 +31,13 @@ MADE_BY_THE_LIBRARY = {
     "Segmentation", "TiledResult", "DataTerm", "DimacsError", "gallery.FlowInstance",
     "datasets.Counties",
 }  # fmt: skip
-"""Classes whose objects are handed out, never made by users; their methods are called."""
+"""Classes whose objects users receive but do not create; their methods are called."""
 
 PROTOCOLS = {"DataTerm", "Penalty", "DimacsError"}
 """Classes whose methods users write, or have no reason to call."""
 
 INTERNAL_METHODS = {"core_on", "core_penalty", "with_zero", "with_sparsity", "deviance"}
-"""What terms and penalties tell the rest of the library."""
+"""Methods by which the rest of the library uses terms and penalties."""
 
 
 class Call(NamedTuple):

@@ -50,7 +50,7 @@ def segmentation(side: int) -> Instance:
     return grid("segmentation", clean - 0.5 + noise, 2.0, note)
 
 
-# Of each instance: itself, its small twin, the prototype's preconditioner, its iterations of
+# For each instance: itself, its small version, the prototype's preconditioner, its iterations of
 # accelerated block descent and of the paper's accelerated PDHG.
 INSTANCES: dict[str, tuple[Callable[[], Instance], Callable[[], Instance], str, str, str]] = {
     "image": (

@@ -2,8 +2,8 @@
 
     python benchmarks/solver/memory.py [--quick]
 
-Each solve has a process of its own, in which the graph and the signal are there before the count
-begins; the answer (one double per vertex and one per edge) is part of what is counted. `allowed` is
+Each solve runs in a separate process. The graph and the signal exist before the measurement starts,
+and the result (one double per vertex and one per edge) is included in it. `allowed` is
 12 doubles per vertex and 3 per edge. The last lines fit a doubles per vertex and b per edge to the
 rows of each method.
 """

@@ -227,7 +227,7 @@ def row(name: str, problem: Problem, limit: float, turns: int) -> tuple[float, f
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure what was asked for; return how many problems fail."""
+    """Run the requested measurements; return how many problems fail."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="tiny problems, one turn")
     parser.add_argument("--only", nargs="+", default=[""], help="words of the names")

@@ -12,7 +12,7 @@ from graphtv import Graph, Problem, SquaredLoss, _core, decompose, knn_graph, so
 from graphtv.gallery import erdos_renyi_graph
 
 NOISE = 1.06
-"""What the allocator and the interpreter add on problems as small as these."""
+"""Overhead of the allocator and the interpreter on problems of this size."""
 
 CHILD = """
 import ctypes, sys

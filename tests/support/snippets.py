@@ -44,7 +44,7 @@ def without_effort(text):
 
 
 def agrees(shown, claimed):
-    """Tell whether the claim is what is shown, but for what it leaves out and for rounding.
+    """Return whether the claim matches the output, up to omissions and rounding.
 
     Text and whole numbers agree exactly, other numbers as `is_close` says.
     """
@@ -63,11 +63,11 @@ def agrees(shown, claimed):
 
 
 def is_close(shown, claimed):
-    """Tell whether two numbers are the same but for rounding, in the last digit shown.
+    """Return whether two numbers agree up to rounding in the last digit shown.
 
-    Machines compute the same to about 1e-12, which may turn the last digit of what is printed by
-    one. With few digits that is too rare, and would be too much, to allow for it: beyond 1e-3 of
-    the number nothing may differ.
+    Machines agree to about 1e-12, which may change the last printed digit by one. With few digits
+    this is rare, and the tolerance would be too large. Differences above 1e-3 of the number are
+    therefore never accepted.
     """
     value = Decimal(claimed)
     unit = Decimal(1).scaleb(value.as_tuple().exponent)

@@ -1,6 +1,6 @@
 """Fast gradient projection in single precision: the stand-in for CCPi-Regularisation's FGP_TV.
 
-`fast_gradient.cpp` is compiled when first asked for, with the compiler that CXX names or the
+`fast_gradient.cpp` is compiled on first use, with the compiler that CXX names or the
 system's, and called through ctypes. *plain* makes the passes over the image that
 CCPi-Regularisation makes, on as many threads; *fused* has the same iterates from one vectorised
 pass, which no package offers; *graph* is for any graph.

@@ -17,7 +17,7 @@ FILE = "task.npz"
 
 @dataclass(frozen=True)
 class Task:
-    """min ½‖u - f‖² + Σ ω_e |u_i - u_j|, on so many threads.
+    """min ½‖u - f‖² + Σ ω_e |u_i - u_j|, with a number of threads.
 
     Attributes
     ----------

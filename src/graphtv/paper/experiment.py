@@ -177,9 +177,9 @@ class Experiment(ABC):
     name: ClassVar[str]
     """As in `NAMES`."""
     title: ClassVar[str]
-    """What the paper calls it, in a line."""
+    """Its title in the paper, in one line."""
     revision: ClassVar[int] = 1
-    """Changes when outcomes stored by earlier versions of the module must not be taken."""
+    """Changes when stored outcomes of earlier versions of the module become invalid."""
 
     def __init__(self, quick: bool = False, data: Path | None = None) -> None:
         self.quick = quick

@@ -55,7 +55,7 @@ GRAPHS: dict[str, tuple[str, Callable[[], tuple[Graph, Floats | None]]]] = {
         lambda: delaunay_graph(N_VERTICES, N_EDGES, PLANAR_SEED),
     ),
 }
-"""By key, a name and what makes the graph, with the places of its vertices where they are known."""
+"""By key, a name and a function that returns the graph and, if known, its vertex positions."""
 
 
 class Figure1(Experiment):

@@ -43,19 +43,19 @@ ITERATIONS = 11
 """As in the paper."""
 
 CONVERGED = 1e-6
-"""The relative gap at which nothing moves any more."""
+"""The relative gap at which the labels have converged."""
 
 MOST_UNLIKE = 0.01
-"""Share of labels up to which the segmentation counts as found."""
+"""The segmentation counts as found if at most this fraction of labels differs."""
 
 METHODS = ("chains", "nested", "diagonal", "none")
 PHOTOGRAPHS = ("image_0001", "coffee")
 
 WIDTH = 300
-"""A panel has about so many pixels of the picture: what is to be seen must not be thinner."""
+"""The approximate width of a panel in pixels: visible details must not be thinner."""
 
 COLOURS = ("#2f6fb0", "#e0559b", "#f2f2e6", "#f5c518", "#3fb68b", "#8b5fbf", "#e8743b", "#5f6b78")
-"""One per class; the first again from the ninth on."""
+"""One colour per class; they repeat from the ninth class on."""
 
 
 class Figure2(Experiment):

@@ -89,7 +89,7 @@ class Instance:
 
 
 Make = Callable[[bool, Path | None], Instance]
-"""Makes an instance, a small one if the run is quick, perhaps from the folder of data."""
+"""Builds an instance, a small one for quick runs, possibly from the data folder."""
 
 
 def rmf_long(quick: bool, data: Path | None) -> Instance:

@@ -35,7 +35,7 @@ OCCLUSION = 100
 SMOOTH, CONTRAST = 30, 10
 """V where the images are smooth, and where they are not."""
 FORBIDDEN = 1000
-"""More than it costs to give up an assignment, 2K + 4V."""
+"""More than the cost of removing an assignment, 2K + 4V."""
 
 Ints = NDArray[np.int64]
 

@@ -63,7 +63,7 @@ COLUMNS = {
     "matroid": "Matroid",
     "heaviest": "Nested, ours",
 }
-"""The paper's preconditioners and one more: greedy nested forests as `decompose` takes them."""
+"""The paper's preconditioners and one more: the default nested forests of `decompose`."""
 
 
 def mean_degree(ratio: float) -> float:

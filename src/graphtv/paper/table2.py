@@ -42,10 +42,10 @@ TOLERANCE = 1e-10
 CAP = 100_000
 QUICK_CAP = 4_000
 EVERY = 0.01
-"""Far from the tolerance, the gap is looked at when iterations have grown by a hundredth."""
+"""Far from the tolerance, the gap is evaluated when iterations have grown by this share."""
 
 LEAST_FACTOR = 5.0
-"""What "about an order of magnitude" is at least; the paper has 8 to 16."""
+"""The smallest factor that counts as "about an order of magnitude"; the paper has 8 to 16."""
 
 REFERENCE = "cut"
 """The cell of a row that finds the minimum cut in another way."""

@@ -74,10 +74,10 @@ QUICK = ("image_0030", "image_0060")
 """The images of a quick run: they have few classes."""
 
 LEAST_FACTOR, LEAST_FACTOR_QUICK = 6.0, 4.0
-"""What counts as about an order of magnitude, in small less: borders are short beside regions."""
+"""The smallest factor that counts as about an order of magnitude; less in quick runs."""
 
 PICTURED = 3
-"""So many images have their gaps drawn."""
+"""The number of images whose gaps are drawn."""
 
 
 class Table3(Experiment):

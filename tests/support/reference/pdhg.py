@@ -1,4 +1,4 @@
-"""PDHG as the paper writes it, with explicit matrices: the slow twin of the C++ solver.
+"""PDHG as the paper writes it, with explicit matrices: a slow reference for the C++ solver.
 
     û = argmin_u G(u) + ⟨p, Ku⟩ + s/2 ‖u - u_k‖_S²                                    (2)
     p̂ = argmin_p F*(p) - ⟨K(û + θ(û - u_k)), p⟩ + t/2 ‖p - p_k‖_T²                     (3)

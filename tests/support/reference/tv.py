@@ -1,4 +1,4 @@
-"""Exact total variation on chains, trees and small graphs: the slow twins of the C++ kernels.
+"""Exact total variation on chains, trees and small graphs: slow references for the C++ kernels.
 
     min_u  ½ Σ_i c_i (u_i - f_i)² + Σ_e h(ω_e (u_i - u_j)),    h = |·|, or Huber's for δ > 0
 
