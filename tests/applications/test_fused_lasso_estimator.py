@@ -155,7 +155,7 @@ def test_a_given_graph_in_any_form():
     assert model.predict([X[17]])[0] == model.fitted_[17]
     alone = FusedLasso(2.0, graph=graph).fit(None, y)
     assert alone.fitted_ == pytest.approx(expected, abs=1e-9)
-    with pytest.raises(ValueError, match="X must have been given to fit"):
+    with pytest.raises(ValueError, match="X must be passed to fit for predictions, got None"):
         alone.predict(X)
 
 

@@ -262,7 +262,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if self._places is None:
-            raise ValueError("predict needs the X of fit, got None in fit")
+            raise ValueError("X must be passed to fit for predictions, got None")
         queries = validate_data(self, X, reset=False, dtype=np.float64)
         if self.graph is None:
             queries = queries / self.feature_scales_
