@@ -8,6 +8,7 @@ from reliability import (
     cut_levels,
     determinism,
     differential,
+    exact_certificates,
     false_success,
     interrupts,
     load,
@@ -20,6 +21,7 @@ from reliability import (
 from reliability.harness import Property
 
 MODULES = (
+    exact_certificates,
     false_success,
     differential,
     metamorphic,

@@ -2,7 +2,10 @@
 
 #include "solver/objective.hpp"
 
+#include <nanobind/stl/tuple.h>
+
 #include <stdexcept>
+#include <tuple>
 
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
@@ -36,6 +39,42 @@ void bind_dual_side(nb::module_& m) {
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
         nb::arg("p").noconvert(), nb::arg("scale"), nb::arg("out").noconvert(),
         nb::arg("n_threads") = 1, "out = scale · Kᵀp; p may be rounded.");
+
+    m.def(
+        "slope",
+        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights, const In<Real>& p,
+           const InPlace& s, const InPlace& errors, int n_threads) {
+            const nb::gil_scoped_release no_gil;
+            const auto n = static_cast<std::size_t>(n_vertices);
+            require(fits(s.size(), n) && (n == 0 || s.size() / n * edges.shape(0) == p.size()));
+            require(s.size() == errors.size());
+            slope(view(n_vertices, edges), view(weights), view(p), view(s), view(errors),
+                  resolve_threads(n_threads));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("p").noconvert(), nb::arg("s").noconvert(), nb::arg("errors").noconvert(),
+        nb::arg("n_threads") = 1, "s = -Kᵀp and what `certify` needs to bound its rounding.");
+
+    m.def(
+        "certify",
+        [](const DataTerm& term, const InEdges& edges, const In<double>& weights,
+           const Penalty& penalty, const In<double>& u, const In<Real>& p, const In<double>& s,
+           const In<double>& errors, int n_threads) {
+            const nb::gil_scoped_release no_gil;
+            const std::size_t size = term.shape().size();
+            require(u.size() == size && s.size() == size && errors.size() == size);
+            require(p.size() == edges.shape(0) * term.n_channels());
+            const Certificate found = certify(
+                term, view(static_cast<Vertex>(term.n_vertices()), edges), view(weights), penalty,
+                view(u), view(p), view(s), view(errors), resolve_threads(n_threads));
+            return std::tuple(found.primal, found.dual, found.gap, found.rounding,
+                              found.gap_rounding);
+        },
+        nb::arg("term"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("penalty"), nb::arg("u").noconvert(), nb::arg("p").noconvert(),
+        nb::arg("s").noconvert(), nb::arg("errors").noconvert(), nb::arg("n_threads") = 1,
+        "Primal, dual, gap, and bounds on the rounding of the objectives and of the gap, from u, p "
+        "and the slope of p, which may be rounded.");
 
     m.def(
         "polish",

@@ -6,6 +6,7 @@
 #include "bindings/python_object.hpp"
 #include "parallel/parallel_for.hpp"
 #include "terms/absolute.hpp"
+#include "terms/divergence.hpp"
 #include "terms/entropic_simplex.hpp"
 #include "terms/huber.hpp"
 #include "terms/linear_box.hpp"
@@ -36,6 +37,26 @@ class PythonTermOf : public Base {
     double conjugate(std::span<const double> s, int) const override {
         const nb::gil_scoped_acquire gil;
         return nb::cast<double>(object.attr("conjugate")(copied(s)));
+    }
+    // The object knows no single excess: what is left of the whole sums has to do. A conjugate that
+    // is too small makes it negative, which proves nothing either: its size counts.
+    Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
+                int n_threads) const override {
+        Tally total, products;
+        products = tally_of(u.size(), n_threads, [&](std::size_t i, Tally& to) {
+            to.excess.add(-u[i] * s[i]);
+            to.excess_rounding +=
+                std::abs(u[i] * s[i]) * unit_roundoff + errors[i] * std::abs(u[i]);
+        });
+        const double primal = value(u, n_threads), dual = conjugate(s, n_threads);
+        total.value.add(primal);
+        total.conjugate.add(dual);
+        products.excess.add(primal);
+        products.excess.add(dual);
+        total.excess.add(std::abs(products.excess.value()));
+        total.rounding = 16.0 * unit_roundoff * (std::abs(primal) + std::abs(dual));
+        total.excess_rounding = total.rounding + products.excess_rounding;
+        return total;
     }
     void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,
               int) const override {
@@ -198,7 +219,18 @@ void bind_terms(nb::module_& m) {
     bind_interface(m);
     bind_weighted<SquaredTerm, SmoothTerm>(m, "SquaredTerm", "signal");
     bind_weighted<AbsoluteTerm, SeparableTerm>(m, "AbsoluteTerm", "signal");
-    bind_weighted<PoissonTerm, SmoothTerm>(m, "PoissonTerm", "counts");
+
+    nb::class_<PoissonTerm, SmoothTerm>(m, "PoissonTerm")
+        .def(
+            "__init__",
+            [](PoissonTerm* self, std::size_t n_vertices, std::size_t n_channels,
+               const In<double>& counts, const In<double>& weights, double unit) {
+                const TermShape shape = shape_of(n_vertices, n_channels, counts);
+                new (self) PoissonTerm(shape, view(counts), entries(weights, shape), unit);
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("counts").noconvert(),
+            nb::arg("weights").noconvert(), nb::arg("unit") = 1.0, nb::keep_alive<1, 4>(),
+            nb::keep_alive<1, 5>());
 
     nb::class_<HuberTerm, SmoothTerm>(m, "HuberTerm")
         .def(

@@ -5,6 +5,8 @@
 #include <span>
 
 #include "graph/types.hpp"
+#include "terms/data_term.hpp"
+#include "terms/penalty.hpp"
 #include "tv/rounded.hpp"
 
 namespace graphtv {
@@ -17,5 +19,28 @@ void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<c
              double scale, std::span<double> out, int n_threads);
 void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Rounded> p,
              double scale, std::span<double> out, int n_threads);
+
+// s = -Kᵀp, and a bound on the rounding of every sum, in units that `certify` knows.
+void slope(const EdgeList& graph, std::span<const double> weights, std::span<const double> p,
+           std::span<double> s, std::span<double> errors, int n_threads);
+void slope(const EdgeList& graph, std::span<const double> weights, std::span<const Rounded> p,
+           std::span<double> s, std::span<double> errors, int n_threads);
+
+// Both objectives at (u, p), how far they are apart, and what rounding has to do with it:
+// |primal - its exact value| and |dual - its exact value| are at most `rounding`, and the exact gap
+// is at most gap + gap_rounding.
+struct Certificate {
+    double primal, dual, gap;
+    double rounding, gap_rounding;
+};
+
+// The gap is summed edge by edge and vertex by vertex (terms/tally.hpp): it does not come from the
+// difference of the two objectives. Dual points may be rounded; s and its errors are their slope.
+Certificate certify(const DataTerm& term, const EdgeList& graph, std::span<const double> weights,
+                    const Penalty& penalty, std::span<const double> u, std::span<const double> p,
+                    std::span<const double> s, std::span<const double> errors, int n_threads);
+Certificate certify(const DataTerm& term, const EdgeList& graph, std::span<const double> weights,
+                    const Penalty& penalty, std::span<const double> u, std::span<const Rounded> p,
+                    std::span<const double> s, std::span<const double> errors, int n_threads);
 
 }  // namespace graphtv

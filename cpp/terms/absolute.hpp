@@ -22,6 +22,24 @@ class AbsoluteTerm final : public EntrywiseTerm<AbsoluteTerm, SeparableTerm> {
         const double u = s > c ? domain_.upper : s < -c ? domain_.lower : signal_[i];
         return s * u - value_at(i, u);
     }
+    double maximizer_at(std::size_t i, double s) const {
+        const double c = weights_[i];
+        if (c == 0.0) return domain_.maximizer(s);
+        return s > c ? domain_.upper : s < -c ? domain_.lower : signal_[i];
+    }
+    // With r = u - f, |s| and what s exceeds c by, towards the end b of the domain:
+    // c |r| - s r + (|s| - c)₊ |b - f|, which is (|s| - c) |b - u| where r has the sign of s.
+    double excess_at(std::size_t i, double u, double s) const {
+        const double c = weights_[i], f = signal_[i];
+        if (c == 0.0) return domain_.excess(u, s);
+        const double along = s < 0.0 ? f - u : u - f, size = std::abs(s), beyond = size - c;
+        const double end = s < 0.0 ? domain_.lower : domain_.upper;
+        if (along >= 0.0)
+            return beyond > 0.0 ? product_above(beyond, (s < 0.0 ? u - end : end - u))
+                                : product_above(-beyond, along);
+        return product_above(size + c, -along) +
+               (beyond > 0.0 ? product_above(beyond, std::abs(end - f)) : 0.0);
+    }
     double prox_at(std::size_t i, double v, double step) const {
         if (weights_[i] == 0.0) return domain_.clip(v);
         const double f = signal_[i], a = finite_product(step, weights_[i]);

@@ -18,6 +18,7 @@
 #include <span>
 
 #include "graph/types.hpp"
+#include "terms/tally.hpp"
 
 namespace graphtv {
 
@@ -30,6 +31,10 @@ struct Interval {
     // argmax of s·u over the interval; the tie at s = 0 goes to the number nearest to 0.
     double maximizer(double s) const {
         return s > 0.0 ? upper : s < 0.0 ? lower : nearest_to_zero();
+    }
+    // What the maximum of s·x over the interval exceeds s·u by.
+    double excess(double u, double s) const {
+        return s == 0.0 ? 0.0 : s * ((s > 0.0 ? upper : lower) - u);
     }
 };
 
@@ -60,6 +65,11 @@ class DataTerm {
 
     // G*(s) = sup_u ⟨s, u⟩ - G(u), over the domain where needed; summed with compensation.
     virtual double conjugate(std::span<const double> s, int n_threads = 1) const = 0;
+
+    // Both, and what G_i(u_i) + G_i*(s_i) exceeds u_i s_i by, for a certificate: s_i is known up to
+    // errors_i. `value` and `conjugate` say the same, to the last bit.
+    virtual Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
+                        int n_threads) const = 0;
 
     // out = argmin_u G(u) + Σ_i (u_i - v_i)² / (2 steps_i). One step for all, or one per vertex
     // (shared by its channels). `out` may be `v`.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "terms/divergence.hpp"
 #include "terms/elementary.hpp"
 #include "terms/entrywise.hpp"
 #include "terms/simplex_prox.hpp"
@@ -68,6 +69,58 @@ double EntropicSimplexTerm::conjugate(std::span<const double> s, int n_threads) 
                                terms[k] = largest[k] + epsilon_ * quick_log(total[k]);
                        })
         .value();
+}
+
+// With π the softmax of (s - ρ)/ε and L = ε log Σ exp((s - ρ)/ε), a vertex has the excess
+//
+//     ε Σ_c π_c ((1 + x_c) log(1 + x_c) - x_c) + η (ε - L),    x_c = u_c/π_c - 1,
+//
+// where η = Σ u - 1 is what rounding has left. Its derivative in s_c is π_c - u_c.
+Tally EntropicSimplexTerm::tally(std::span<const double> u, std::span<const double> s,
+                                 const Errors& errors, int n_threads) const {
+    const double primal = value(u, n_threads);
+    const std::size_t n = n_vertices(), n_classes = n_channels();
+    Tally total = tally_of(n, n_threads, [&](std::size_t i, Tally& to) {
+        double top = -std::numeric_limits<double>::infinity(), sum = 0.0, size = 0.0;
+        for (std::size_t e = i; e < u.size(); e += n) top = std::max(top, s[e] - cost_[e]);
+        for (std::size_t e = i; e < u.size(); e += n)
+            sum += elementary::exp((s[e] - cost_[e] - top) / epsilon_);
+        const double log_sum = elementary::log(sum), largest = std::abs(top) + epsilon_ * log_sum;
+        double excess = 0.0, first_order = 0.0, worst = 0.0, s_error = 0.0;
+        CompensatedSum over;
+        over.add(-1.0);
+        for (std::size_t e = i; e < u.size(); e += n) {
+            const double height = (s[e] - cost_[e] - top) / epsilon_;
+            const double log_share = height - log_sum, share = elementary::exp(log_share);
+            over.add(u[e]);
+            // A share may be too small to divide by.
+            if (u[e] <= 1e6 * share)
+                excess += share > 0.0 ? share * entropy_divergence((u[e] - share) / share) : 0.0;
+            else
+                excess += u[e] * (elementary::log(u[e]) - log_share - 1.0) + share;
+            const double error =
+                (errors[e] + 4.0 * unit_roundoff * (std::abs(s[e] - cost_[e]) + std::abs(top))) /
+                    epsilon_ +
+                16.0 * unit_roundoff;
+            worst = std::max(worst, error);
+            first_order += error * std::abs(share - u[e]);
+            s_error = std::max(s_error, errors[e]);
+            size +=
+                u[e] * (std::abs(cost_[e]) - epsilon_ * elementary::log(std::max(u[e], 0x1p-1000)));
+        }
+        const double eta = over.value();
+        excess = epsilon_ * excess + eta * (epsilon_ - top - epsilon_ * log_sum);
+        to.excess.add(excess);
+        to.rounding += s_error + 32.0 * unit_roundoff * (size + largest);
+        to.excess_rounding +=
+            epsilon_ * (first_order + worst * std::min(3.0 * worst, 1.0)) +
+            formula_error * (std::abs(excess) + std::abs(eta) * (largest + epsilon_)) +
+            unit_roundoff * unit_roundoff * static_cast<double>(n_classes) * largest;
+    });
+    total.value.add(primal);
+    total.conjugate.add(conjugate(s, n_threads));
+    if (!std::isfinite(primal)) total.excess.add(primal);
+    return total;
 }
 
 void EntropicSimplexTerm::prox(std::span<const double> v, std::span<const double> steps,

@@ -22,6 +22,8 @@ class EntropicSimplexTerm final : public DataTerm {
     // Infinite unless u ≥ 0 and every vertex has |Σ_c u_c - 1| ≤ sum_tolerance.
     double value(std::span<const double> u, int n_threads) const override;
     double conjugate(std::span<const double> s, int n_threads) const override;
+    Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
+                int n_threads) const override;
     void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,
               int n_threads) const override;
 

@@ -1,6 +1,10 @@
 // What terms that are a sum over entries share: the loops. A term gives the formulas for one entry,
 //
 //     value_at(i, u), conjugate_at(i, s), prox_at(i, v, step),
+//     maximizer_at(i, s)         argmax_u s u - G_i(u) over the domain
+//     excess_at(i, u, s)         G_i(u) + G_i*(s) - u s, without cancellation
+//     excess_error_at(i, u, s)   how much another s would make the computed excess exact
+//     size_at(i, u)              the size of what value_at adds up
 //
 // which are inlined here.
 #pragma once
@@ -10,6 +14,7 @@
 #include <span>
 
 #include "terms/data_term.hpp"
+#include "terms/divergence.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -64,6 +69,34 @@ class EntrywiseTerm : public Base {
                       [&](std::size_t i) { return self().conjugate_at(i, s[i]); })
             .value();
     }
+
+    // The derivative of the excess in s is maximizer_at(i, s) - u, which grows with s: the errors
+    // of s count at most so much at an end of their interval.
+    Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
+                int n_threads) const override {
+        return tally_of(u.size(), n_threads, [&](std::size_t i, Tally& to) {
+            const double x = u[i], y = s[i];
+            const double error = errors[i] + self().excess_error_at(i, x, y);
+            const double low = self().maximizer_at(i, y - error);
+            const double high = self().maximizer_at(i, y + error);
+            const double farthest = std::max(std::abs(low), std::abs(high));
+            const double value = self().value_at(i, x), conjugate = self().conjugate_at(i, y);
+            const double excess = self().excess_at(i, x, y);
+            to.value.add(value);
+            to.conjugate.add(conjugate);
+            to.excess.add(excess);
+            const double size = self().size_at(i, x) + self().size_at(i, low) +
+                                self().size_at(i, high) + std::abs(y) * farthest;
+            to.rounding += 16.0 * unit_roundoff * size + error * farthest;
+            const double away = std::max(std::abs(low - x), std::abs(high - x)) +
+                                8.0 * unit_roundoff * (farthest + std::abs(x));
+            to.excess_rounding += product_above(error, away) + formula_error * std::abs(excess);
+        });
+    }
+
+    // Formulas as good as their operations, and values without cancellation, unless a term differs.
+    double excess_error_at(std::size_t, double, double) const { return 0.0; }
+    double size_at(std::size_t i, double u) const { return std::abs(self().value_at(i, u)); }
 
     void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,
               int n_threads) const override {

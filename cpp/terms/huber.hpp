@@ -25,6 +25,27 @@ class HuberTerm final : public EntrywiseTerm<HuberTerm, SmoothTerm> {
             std::abs(s) <= c * delta_ ? domain_.clip(signal_[i] + s / c) : domain_.maximizer(s);
         return s * u - value_at(i, u);
     }
+    double maximizer_at(std::size_t i, double s) const {
+        const double c = weights_[i];
+        if (c == 0.0) return domain_.maximizer(s);
+        return std::abs(s) <= c * delta_ ? domain_.clip(signal_[i] + s / c) : domain_.maximizer(s);
+    }
+    // For s ≥ 0, y = s/c and the slope y₀ = min(y, δ, b - f) at the maximiser: the excess for y₀,
+    // and (y - y₀)(b - u), b the end of the domain. For s < 0 all signs change.
+    double excess_at(std::size_t i, double u, double s) const {
+        const double c = weights_[i], f = signal_[i];
+        if (c == 0.0) return domain_.excess(u, s);
+        const bool falls = s < 0.0;
+        const double along = falls ? f - u : u - f, y = std::abs(s) / c;
+        const double room = falls ? f - domain_.lower : domain_.upper - f;
+        const double left = falls ? u - domain_.lower : domain_.upper - u;
+        const double slope = std::min({y, delta_, room});
+        return product_above(c, huber_divergence(along, slope, delta_)) +
+               (y > slope ? c * (y - slope) * left : 0.0);
+    }
+    double excess_error_at(std::size_t i, double u, double s) const {
+        return 4.0 * unit_roundoff * (std::abs(s) + weights_[i] * std::abs(u - signal_[i]));
+    }
     double prox_at(std::size_t i, double v, double step) const {
         if (weights_[i] == 0.0) return domain_.clip(v);
         const double f = signal_[i], a = finite_product(step, weights_[i]);

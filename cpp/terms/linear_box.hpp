@@ -21,6 +21,11 @@ class LinearBoxTerm final : public EntrywiseTerm<LinearBoxTerm, SeparableTerm> {
         const double slope = s - cost_[i];
         return slope * box(i).maximizer(slope);
     }
+    double maximizer_at(std::size_t i, double s) const { return box(i).maximizer(s - cost_[i]); }
+    double excess_at(std::size_t i, double u, double s) const {
+        if (!(u >= lower_[i] && u <= upper_[i])) return std::numeric_limits<double>::infinity();
+        return box(i).excess(u, s - cost_[i]);
+    }
     double prox_at(std::size_t i, double v, double step) const {
         return box(i).clip(v - step * cost_[i]);
     }

@@ -31,17 +31,34 @@ class LogisticTerm final : public EntrywiseTerm<LogisticTerm, SmoothTerm> {
         const double c = weight(i);
         return c > 0.0 ? c * log_one_plus_exp_minus(labels_[i] * u) : 0.0;
     }
+    double maximizer_at(std::size_t i, double s) const {
+        const double c = weight(i);
+        if (c == 0.0) return domain_.maximizer(s);
+        const double y = labels_[i], t = -s * y / c;
+        return t <= 0.0   ? domain_.maximizer(y)
+               : t >= 1.0 ? domain_.maximizer(-y)
+                          : domain_.clip(y * (elementary::log1p(-t) - elementary::log(t)));
+    }
     double conjugate_at(std::size_t i, double s) const {
         const double c = weight(i);
         if (c == 0.0) return s * domain_.maximizer(s);
-        const double y = labels_[i], t = -s * y / c;
-        const double u = t <= 0.0 ? domain_.maximizer(y)
-                         : t >= 1.0
-                             ? domain_.maximizer(-y)
-                             : domain_.clip(y * (elementary::log1p(-t) - elementary::log(t)));
+        const double y = labels_[i], t = -s * y / c, u = maximizer_at(i, s);
         if (std::isinf(u))  // an unrestricted domain: the plain conjugate at and beyond its ends
             return t == 0.0 || t == 1.0 ? 0.0 : std::numeric_limits<double>::infinity();
         return s * u - value_at(i, u);
+    }
+    // With σ at the maximiser: that of the two coins, and (t - σ)(y u - y maximizer).
+    double excess_at(std::size_t i, double u, double s) const {
+        const double c = weight(i);
+        if (c == 0.0) return domain_.excess(u, s);
+        const double y = labels_[i], t = -s * y / c, best = maximizer_at(i, s);
+        if (std::isinf(best)) return std::numeric_limits<double>::infinity();
+        const bool is_inside = t > 0.0 && t < 1.0 && best > domain_.lower && best < domain_.upper;
+        const double share = is_inside ? t : 1.0 / (1.0 + elementary::exp(y * best));
+        return c * coin_divergence(share, y * u) + c * (t - share) * (y * (u - best));
+    }
+    double excess_error_at(std::size_t i, double, double s) const {
+        return 16.0 * unit_roundoff * (weight(i) > 0.0 ? weight(i) + std::abs(s) : 0.0);
     }
     double prox_at(std::size_t i, double v, double step) const {
         const double c = weight(i), y = labels_[i];

@@ -17,6 +17,7 @@
 #include <span>
 
 #include "graph/types.hpp"
+#include "terms/tally.hpp"
 #include "tv/edge_penalty.hpp"
 #include "tv/rounded.hpp"
 
@@ -36,6 +37,14 @@ class Penalty {
     // F*(p), summed with compensation; infinite also if some p is not a number. p may be rounded.
     virtual double conjugate(std::span<const double> p, int n_threads) const = 0;
     virtual double conjugate(std::span<const Rounded> p, int n_threads) const;
+
+    // Both, and what F_g(x_g) + F_g*(p_g) exceeds ⟨x_g, p_g⟩ by, for a certificate. `value` and
+    // `conjugate` say the same, to the last bit. Where a penalty does not know the excess of a group,
+    // it is that of the whole sums.
+    virtual Tally tally(const EdgeList& graph, std::span<const double> weights,
+                        std::span<const double> u, std::span<const double> p, int n_threads) const;
+    virtual Tally tally(const EdgeList& graph, std::span<const double> weights,
+                        std::span<const double> u, std::span<const Rounded> p, int n_threads) const;
 
     // The nearest p for which F* is finite.
     virtual void project(std::span<double> p, int n_threads) const = 0;
@@ -61,6 +70,10 @@ class EdgewisePenalty final : public Penalty {
                  int n_threads) const override;
     double conjugate(std::span<const double> p, int n_threads) const override;
     double conjugate(std::span<const Rounded> p, int n_threads) const override;
+    Tally tally(const EdgeList& graph, std::span<const double> weights, std::span<const double> u,
+                std::span<const double> p, int n_threads) const override;
+    Tally tally(const EdgeList& graph, std::span<const double> weights, std::span<const double> u,
+                std::span<const Rounded> p, int n_threads) const override;
     void project(std::span<double> p, int n_threads) const override;
     void prox_conjugate(std::span<const double> v, std::span<const double> steps,
                         std::span<double> out, int n_threads) const override;

@@ -12,20 +12,42 @@ namespace graphtv {
 
 class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
   public:
-    PoissonTerm(TermShape shape, std::span<const double> counts, std::span<const double> weights);
+    // The unit is the number that u and f are divided by: values are those of u times the unit.
+    PoissonTerm(TermShape shape, std::span<const double> counts, std::span<const double> weights,
+                double unit = 1.0);
 
     double value_at(std::size_t i, double u) const {
         const double c = weights_[i], f = counts_[i];
         if (c == 0.0) return 0.0;
         if (u < 0.0) return std::numeric_limits<double>::infinity();
-        return f > 0.0 ? c * (u - f * elementary::log(u)) : c * u;
+        return f > 0.0 ? c * (u - f * (elementary::log(u) + log_unit_)) : c * u;
+    }
+    double maximizer_at(std::size_t i, double s) const {
+        const double c = weights_[i];
+        if (c == 0.0) return domain_.maximizer(s);
+        return s < c ? domain_.clip(counts_[i] * (c / (c - s))) : domain_.upper;
     }
     double conjugate_at(std::size_t i, double s) const {
-        const double c = weights_[i];
-        if (c == 0.0) return s * domain_.maximizer(s);
-        const double f = counts_[i];
-        const double u = s < c ? domain_.clip(f * (c / (c - s))) : domain_.upper;
-        return s * u - value_at(i, u);
+        const double u = maximizer_at(i, s);
+        return weights_[i] == 0.0 ? s * u : s * u - value_at(i, u);
+    }
+    // With w the maximiser: c f (u/w - 1 - log(u/w)) and (G_i'(w) - s)(u - w).
+    double excess_at(std::size_t i, double u, double s) const {
+        const double c = weights_[i], f = counts_[i];
+        if (c == 0.0) return domain_.excess(u, s);
+        if (u < 0.0 || (f > 0.0 && u == 0.0)) return std::numeric_limits<double>::infinity();
+        const double w = maximizer_at(i, s);
+        if (f == 0.0) return c == s ? 0.0 : (c - s) * (u - w);
+        const double curved = product_above(c * f, log_divergence((u - w) / w));
+        const bool is_inside = s < c && w > domain_.lower && w < domain_.upper;
+        return is_inside ? curved : curved + (derivative(i, w) - s) * (u - w);
+    }
+    double excess_error_at(std::size_t i, double, double s) const {
+        return weights_[i] > 0.0 ? 16.0 * unit_roundoff * (weights_[i] + std::abs(s)) : 0.0;
+    }
+    double size_at(std::size_t i, double u) const {
+        const double c = weights_[i], value = std::abs(value_at(i, u));
+        return c == 0.0 ? 0.0 : value + 2.0 * c * (u + counts_[i] * std::abs(log_unit_));
     }
     double prox_at(std::size_t i, double v, double step) const {
         if (weights_[i] == 0.0) return domain_.clip(v);
@@ -49,6 +71,7 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
     Entries counts_, weights_;
     Interval domain_;
     double strong_convexity_;
+    double log_unit_;
 };
 
 }  // namespace graphtv

@@ -20,6 +20,20 @@ class SquaredTerm final : public EntrywiseTerm<SquaredTerm, SmoothTerm> {
         const double c = weights_[i];
         return c > 0.0 ? s * (signal_[i] + 0.5 * s / c) : s * domain_.maximizer(s);
     }
+    double maximizer_at(std::size_t i, double s) const {
+        const double c = weights_[i];
+        return c > 0.0 ? signal_[i] + s / c : domain_.maximizer(s);
+    }
+    double excess_at(std::size_t i, double u, double s) const {
+        const double c = weights_[i];
+        if (!(c > 0.0)) return domain_.excess(u, s);
+        const double d = (u - signal_[i]) - s / c;
+        return product_above(0.5 * c * d, d);
+    }
+    double excess_error_at(std::size_t i, double u, double s) const {
+        const double c = weights_[i];
+        return 2.0 * unit_roundoff * (c > 0.0 ? std::abs(s) + c * std::abs(u - signal_[i]) : 0.0);
+    }
     double prox_at(std::size_t i, double v, double step) const {
         const double c = weights_[i];
         return c > 0.0 ? weighted_mean(v, signal_[i], finite_product(step, c)) : domain_.clip(v);

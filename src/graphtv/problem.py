@@ -8,13 +8,15 @@ is a certificate of their accuracy.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded, as_floats
 from graphtv.graph.graph import Graph, as_graph
+from graphtv.normal_form import NormalForm, normal_form
 from graphtv.terms import DataTerm, Penalty, TotalVariation
 from graphtv.terms._arrays import rows_of, to_core
 from graphtv.terms.base import Traits, traits_of
@@ -24,6 +26,37 @@ from graphtv.terms.penalty import core_penalty_of
 __all__ = ["Problem", "relative_gap"]
 
 _TOTAL_VARIATION = TotalVariation()
+
+
+Slope = tuple[Floats, Floats]
+"""-Kᵀp, and bounds on the rounding of its entries."""
+
+
+class Proof(NamedTuple):
+    """Both objectives at (u, p), how far they are apart, and what rounding has to do with it.
+
+    The exact objectives differ from these by at most `rounding`. The exact gap is at most
+    gap + gap_rounding: it is summed from local terms, not taken from the difference.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    rounding: float
+    gap_rounding: float
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over max(|primal|, |dual|), as computed; 0 when it is 0."""
+        return _quotient(self.gap, max(abs(self.primal), abs(self.dual)))
+
+    @property
+    def proved_gap(self) -> float:
+        """A number that the exact relative gap does not exceed."""
+        largest = max(abs(self.primal), abs(self.dual))
+        if self.rounding == 0.0 or largest == 0.0:
+            return _quotient(self.gap + self.gap_rounding, largest)
+        return _quotient(self.gap + self.gap_rounding, max(largest - self.rounding, 0.0))
 
 
 class Problem:
@@ -116,19 +149,68 @@ class Problem:
 
     def primal(self, u: Any) -> float:
         """Return G(u) + F(Ku)."""
-        return self._primal(to_core(self._check(u, "u", self.shape)))
+        given = to_core(self._check(u, "u", self.shape))
+        if not self._form.is_exact(given):
+            return self._primal(given)
+        return self._form.objective(self._normal._primal(self._form.point(given)))
 
     def dual(self, p: Any) -> float:
         """Return -G*(-Kᵀp) - F*(p); -∞ if some |p_e| > 1."""
-        return self._dual(to_core(self._check(p, "p", self.dual_shape)))
+        given = to_core(self._check(p, "p", self.dual_shape))
+        return self._form.objective(self._normal._dual(given))
 
     def gap(self, u: Any, p: Any) -> float:
-        """Return primal(u) - dual(p), which is at least 0 and bounds the suboptimality of u."""
-        return max(self.primal(u) - self.dual(p), 0.0)
+        """Return primal(u) - dual(p), which is at least 0 and bounds the suboptimality of u.
+
+        It is computed as a sum of nonnegative terms, one per vertex and edge. So it is accurate
+        even if the two objectives agree in all digits.
+        """
+        is_normal, proof = self._proof(u, p)
+        return self._form.objective(proof.gap) if is_normal else proof.gap
 
     def relative_gap(self, u: Any, p: Any) -> float:
         """Return the gap divided by max(|primal|, |dual|); 0 if both are 0."""
-        return relative_gap(self.primal(u), self.dual(p))
+        return self._proof(u, p)[1].relative_gap
+
+    def _proof(self, u: Any, p: Any) -> tuple[bool, Proof]:
+        """Return whether the normal form serves to judge a pair, and what it proves."""
+        point = to_core(self._check(u, "u", self.shape))
+        dual = to_core(self._check(p, "p", self.dual_shape))
+        if not self._form.is_exact(point):
+            return False, self._prove(point, dual)
+        return True, self._normal._prove(self._form.point(point), dual)
+
+    @cached_property
+    def _form(self) -> NormalForm:
+        """The normal form, in which solvers work."""
+        return normal_form(self._graph, self._data, self._penalty)
+
+    @cached_property
+    def _normal(self) -> Problem:
+        """The problem of the normal form; as a rule it is this one."""
+        form = self._form
+        if form.data is self._data:
+            return self
+        normal = Problem(form.graph, form.data, form.penalty)
+        normal._shape = self._shape
+        return normal
+
+    def _slope(self, p: Floats | Rounded, n_threads: int = 1) -> Slope:
+        """Return -Kᵀp at the core's flat array, which may be rounded, and bounds on its errors."""
+        graph, size = self._graph, int(np.prod(self._shape))
+        s, errors = np.empty(size), np.empty(size)
+        _core.slope(graph.n_vertices, graph.edges, graph.weights, p, s, errors, n_threads)
+        return s, errors
+
+    def _prove(
+        self, u: Floats, p: Floats | Rounded, n_threads: int = 1, slope: Slope | None = None
+    ) -> Proof:
+        """Return what the core's flat arrays prove; p may be rounded, and its slope be known."""
+        slope = slope or self._slope(p, n_threads)
+        graph, penalty = self._graph, self._core_penalty
+        return Proof(
+            *_core.certify(self._term, graph.edges, graph.weights, penalty, u, p, *slope, n_threads)
+        )
 
     def _primal(self, u: Floats, n_threads: int = 1) -> float:
         """Return the primal value at the core's flat array."""
@@ -158,6 +240,13 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({self._graph!r}, {self._given!r}, {self._penalty!r})"
+
+
+def _quotient(gap: float, largest: float) -> float:
+    """Return gap / largest; 0 if there is no gap, infinite if there is no quotient."""
+    if gap == 0.0:
+        return 0.0
+    return gap / largest if 0.0 < largest < np.inf and gap < np.inf else np.inf
 
 
 def width(problem: Problem) -> float:

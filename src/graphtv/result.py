@@ -119,8 +119,27 @@ class Certified:
         return relative_gap(self.primal, self.dual)
 
 
+@dataclass(frozen=True, eq=False)
+class Unrounded:
+    """A primal point before it was rounded to the numbers around the offset of the data.
+
+    Attributes
+    ----------
+    u : ndarray
+        u less the offset, in a unit of its own: only equality and ratios of differences count.
+    relative_gap : float
+        What it proves together with the dual point.
+    error_bound : float or None
+        A number not below its distance from the solution, in its unit.
+    """
+
+    u: Floats
+    relative_gap: float
+    error_bound: float | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Certified):
+class Result:
     """The result of `graphtv.solve`.
 
     Attributes
@@ -133,11 +152,16 @@ class Result(Certified):
         The objectives, recomputed from `u` and `p` with compensated sums. The minimum lies
         between them.
     gap, relative_gap : float
-        primal - dual, and this difference divided by max(|primal|, |dual|).
+        primal - dual, and the same over max(|primal|, |dual|). The gap is the sum of nonnegative
+        terms of single vertices and edges: it is accurate where the difference of the objectives
+        is nothing but rounding.
+    rounding : float
+        A bound on the rounding error of `primal` and of `dual`.
     status : str
-        ``optimal`` (the relative gap is at most the tolerance: a proof), ``iteration_limit``,
-        ``time_limit``, ``interrupted`` (Ctrl-C, `stop` or the callback) or ``stalled`` (no
-        progress, usually because of rounding errors).
+        ``optimal`` (the relative gap is at most the tolerance, whatever rounding did: a proof),
+        ``iteration_limit``,
+        ``time_limit``, ``interrupted`` (Ctrl-C or the callback) or ``stalled`` (no progress, as a
+        rule at the limit of rounding).
     tolerance : float
         The requested relative gap; 0 for the exact solution.
     stages : list of Stage
@@ -152,13 +176,17 @@ class Result(Certified):
     history : History
         Records of iteration, sweeps, time, primal, dual and relative gap.
     error_bound : float or None
-        An upper bound of ‖u - u*‖₂, if the data term is strongly convex.
+        A number not below ‖u - u*‖₂, if the data term is strongly convex. None also if the range of
+        the data says more.
     """
 
     u: Floats
     p: Floats
     primal: float
     dual: float
+    gap: float
+    relative_gap: float
+    rounding: float
     status: Status
     tolerance: float
     method: str
@@ -171,6 +199,7 @@ class Result(Certified):
     history: History
     error_bound: float | None
     stages: list[Stage] = field(default_factory=list)
+    _unrounded: Unrounded | None = None
 
     def __repr__(self) -> str:
         bound = (

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 FEW = {
     "false-success": 80,
+    "exact": 150,
     "differential": 7,
     "metamorphic": 36,
     "convergence": 300,

@@ -3,38 +3,104 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats
-from graphtv.problem import Problem
-from graphtv.result import Certified
+from graphtv.problem import Problem, Proof
+from graphtv.result import Unrounded
 from graphtv.solver.polish import SLACK
 from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss
+from graphtv.terms._arrays import from_core
 
 CHUNK = 1 << 18
 """Edges to deal with in one go."""
 
 
+class Proved:
+    """What has a proof of how far its points are from optimal."""
+
+    proof: Proof
+
+    @property
+    def primal(self) -> float:
+        """The primal objective."""
+        return self.proof.primal
+
+    @property
+    def dual(self) -> float:
+        """The dual objective."""
+        return self.proof.dual
+
+    @property
+    def gap(self) -> float:
+        """A number that the exact gap does not exceed."""
+        return self.proof.gap + self.proof.gap_rounding
+
+    @property
+    def relative_gap(self) -> float:
+        """A number that the exact relative gap does not exceed."""
+        return self.proof.proved_gap
+
+
 @dataclass(frozen=True, eq=False)
-class Certificate(Certified):
+class Certificate(Proved):
     """A primal and a dual point, as the core's flat arrays, and what they prove."""
 
+    problem: Problem
     u: Floats
     p: Floats
-    primal: float
-    dual: float
+    proof: Proof
 
-    def with_better(self, u: Floats, primal: float) -> Certificate:
+    def with_better(self, u: Floats, primal: float, n_threads: int = 1) -> Certificate:
         """Return the certificate with another primal point, if that is better."""
-        return replace(self, u=u, primal=primal) if primal < self.primal else self
+        if not primal < self.primal:
+            return self
+        return certify(self.problem, u, self.p, n_threads)
+
+    @property
+    def error_bound(self) -> float | None:
+        """√(2 gap/γ) ≥ ‖u - u*‖, if G is strongly convex, and if that says anything.
+
+        The curvature of some terms fades away, and is known inside their domain only. Since the
+        domain holds a solution, distances beyond its extent are no news.
+        """
+        problem, u = self.problem, self.u
+        gamma = problem.term.strong_convexity
+        lower, upper = problem.term.domain
+        least, most = float(u.min(initial=upper)), float(u.max(initial=lower))
+        is_outside = least < lower or most > upper
+        if gamma == 0.0 or (problem.traits.is_curved_in_domain_only and is_outside):
+            return None
+        # By parts: the quotient may be beyond the largest number.
+        bound = math.sqrt(2.0 * self.gap) / math.sqrt(gamma) * (1.0 + 1e-15)
+        extent = max(most, upper) - min(least, lower)
+        return bound if bound < math.inf and bound <= math.sqrt(u.size) * extent else None
 
 
 def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certificate:
-    """Compute both objectives from the points alone."""
-    return Certificate(u, p, problem._primal(u, n_threads), problem._dual(p, n_threads))
+    """Compute both objectives and the gap from the points alone."""
+    return Certificate(problem, u, p, problem._prove(u, p, n_threads))
+
+
+def certify_rounded(problem: Problem, found: Certificate, n_threads: int) -> Certificate:
+    """Certify what is returned: the point found in the normal form, as rounded around an offset."""
+    form = problem._form
+    if form.centre is None:
+        return found
+    u = form.restore(found.u)
+    if not form.is_exact(u):
+        return certify(problem, u, found.p, n_threads)
+    point = form.point(u)
+    return found if (point == found.u).all() else certify(found.problem, point, found.p, n_threads)
+
+
+def unrounded(found: Certificate) -> Unrounded:
+    """Return what is known before a point is rounded around an offset."""
+    u = from_core(found.u, found.problem.shape)
+    return Unrounded(u, found.proof.relative_gap, found.error_bound)
 
 
 def certify_in_time(

@@ -17,9 +17,9 @@ import numpy as np
 from graphtv import _core
 from graphtv._memory import give_back
 from graphtv._validate import Floats, Rounded
-from graphtv.problem import Problem, relative_gap
-from graphtv.result import Certified, Record
-from graphtv.solver.certificate import Certificate
+from graphtv.problem import Problem, Proof, relative_gap
+from graphtv.result import Record
+from graphtv.solver.certificate import Certificate, Proved
 from graphtv.solver.level_set import LevelSet
 from graphtv.solver.polish import Polished, polish
 from graphtv.solver.reserve import Reserve
@@ -32,22 +32,22 @@ FINEST = 32767
 
 
 @dataclass(frozen=True, eq=False)
-class Held(Certified):
+class Held(Proved):
     """A certificate in a quarter of the memory."""
 
+    problem: Problem
     u: Floats
     p: Rounded
-    primal: float
-    dual: float
+    proof: Proof
 
     @classmethod
-    def of(cls, problem: Problem, u: Floats, p: Rounded, primal: float, n_threads: int) -> Held:
-        """Certify u, whose objective is known, with p."""
-        return cls(u, p, primal, problem._dual(p, n_threads))
+    def of(cls, problem: Problem, u: Floats, p: Rounded, n_threads: int) -> Held:
+        """Certify a pair of points."""
+        return cls(problem, u, p, problem._prove(u, p, n_threads))
 
     def unpack(self) -> Certificate:
         """Return the certificate."""
-        return Certificate(self.u, self.dual_point(), self.primal, self.dual)
+        return Certificate(self.problem, self.u, self.dual_point(), self.proof)
 
     def primal_point(self) -> Floats:
         """Return u."""
@@ -149,14 +149,15 @@ class Incumbent:
             give_back(self._size)
         points = self.points(stage)
         p = points.dual_point()
-        dual = self._problem._dual(p, self._n_threads)  # which takes most memory: u comes after
+        slope = self._problem._slope(p, self._n_threads)  # which takes most memory: u comes after
         u = self._read(points.primal_point())
-        found = Certificate(u, p, self._problem._primal(u, self._n_threads), dual)
+        proof = self._problem._prove(u, p, self._n_threads, slope)
+        found = Certificate(self._problem, u, p, proof)
         if not (math.isfinite(found.primal) and math.isfinite(found.dual)):
             is_point = np.isfinite(found.u).all() and np.isfinite(found.p).all()
             found = found if is_point else self._best_known(None)
         if self._polished is not None and found.relative_gap > tolerance:
-            found = found.with_better(*self._polished)
+            found = found.with_better(*self._polished, self._n_threads)
         return found
 
     def offer(self, found: Certificate, tolerance: float) -> bool:
@@ -187,14 +188,14 @@ class Incumbent:
         """Keep a polished point until a better dual point proves it."""
         if found.primal < self.polished_value:
             self._polished = found.u, found.primal
-        self._hold_pair(*found)
+        self._hold_pair(found.u, found.p)
 
     def release_dual(self) -> None:
         """Keep no more of the best certificate than what a better dual point makes use of."""
         assert self.best is not None
         best, self.best = self.best, None
         self._polished = best.u, best.primal
-        self._hold_pair(best.u, rounded(best.p, self._n_threads), best.primal)
+        self._hold_pair(best.u, rounded(best.p, self._n_threads))
 
     # What is held for Ctrl-C, or because it leads
 
@@ -209,10 +210,10 @@ class Incumbent:
         try:
             with self._watch:
                 p = points.rounded_dual_point()
-                dual = self._problem._dual(p, self._n_threads)
+                slope = self._problem._slope(p, self._n_threads)
                 u = self._read(points.primal_point())
-                primal = self._problem._primal(u, self._n_threads)
-                self._hold_better(Held(u, p, primal, dual))
+                proof = self._problem._prove(u, p, self._n_threads, slope)
+                self._hold_better(Held(self._problem, u, p, proof))
         except _core.Expired:
             return
         self._held_at = time.perf_counter()
@@ -229,10 +230,10 @@ class Incumbent:
             read = self._read(u)
             primal = self._problem._primal(read, self._n_threads)
             if self._held is not None and self._held.primal <= primal:
-                read, primal = self._held.u, self._held.primal
+                read = self._held.u
             elif read is u:
                 read = u.copy()  # flows work in u
-            found = Held.of(self._problem, read, p, primal, self._n_threads)
+            found = Held.of(self._problem, read, p, self._n_threads)
             if self._held is None or found.gap <= self._tuning.nearly * self._held.gap:
                 self._held = found
 
@@ -240,8 +241,8 @@ class Incumbent:
         """Let an earlier stage's point lead until the next stage is better than it."""
         with suppress(_core.Expired), self._watch:
             start = rounded(p, self._n_threads)
-            primal = self._problem._primal(self._read(u), self._n_threads)
-            self._lead = Held.of(self._problem, u, start, primal, self._n_threads)
+            proof = self._problem._prove(self._read(u), start, self._n_threads)
+            self._lead = Held(self._problem, u, start, proof)
 
     def end_lead(self) -> None:
         """Forget about earlier stages."""
@@ -257,12 +258,12 @@ class Incumbent:
             return self._held.unpack()
         return best or trivial_certificate(self._problem, self._n_threads)
 
-    def _hold_pair(self, u: Floats, p: Rounded, primal: float) -> None:
-        """Hold a point whose primal objective is known, unless the end is quick."""
+    def _hold_pair(self, u: Floats, p: Rounded) -> None:
+        """Hold a pair of points, unless the end is quick."""
         if self._reserve.is_quick:
             return
         with suppress(_core.Expired), self._watch:
-            self._hold_better(Held.of(self._problem, u, p, primal, self._n_threads))
+            self._hold_better(Held.of(self._problem, u, p, self._n_threads))
 
     def _hold_better(self, found: Held) -> None:
         if self._held is None or found.gap < self._held.gap:

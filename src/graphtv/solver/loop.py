@@ -8,16 +8,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from graphtv import _core
 from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory, give_back
 from graphtv._validate import Floats, as_callable, as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
 from graphtv.result import History, Result
-from graphtv.solver.certificate import Certificate, certify_in_time, without_variation
+from graphtv.solver.certificate import (
+    certify_in_time,
+    certify_rounded,
+    unrounded,
+    without_variation,
+)
 from graphtv.solver.facts import Facts
 from graphtv.solver.incumbent import Incumbent
 from graphtv.solver.level_set import LevelSet
@@ -29,8 +33,10 @@ from graphtv.solver.stages import Stages
 from graphtv.solver.strategy import Plan, Strategy, plan
 from graphtv.solver.termination import EXACT_GAP
 from graphtv.solver.tuning import TUNING
-from graphtv.terms import LogisticLoss, PoissonLoss
 from graphtv.terms._arrays import from_core, to_core
+
+CLOSER = 1e-3
+"""How much smaller a gap is asked for, if a point is not good enough after it was rounded."""
 
 
 def solve(
@@ -122,12 +128,13 @@ def solve(
     as_callable(stop, "stop")
     log = Log(as_flag(verbose, "verbose"))
     watch = _core.Watch(seconds, stop)
+    form, given, problem = problem._form, problem, problem._normal
     check_memory(
         8 * DOUBLES_PER_VERTEX * math.prod(problem.shape)
         + 8 * DOUBLES_PER_EDGE * math.prod(problem.dual_shape),
         "solve",
     )
-    points = _as_warm_start(warm_start, problem)
+    points = _as_warm_start(warm_start, given)
     n_entries = math.prod(problem.shape) + math.prod(problem.dual_shape)
     reserve = Reserve(n_entries, watch, seconds, TUNING)
 
@@ -143,21 +150,31 @@ def solve(
         asked = preconditioner if chosen.preconditioner == "custom" else chosen.preconditioner
         stages.begin(facts, asked, method if isinstance(method, PDHG) else PDHG(), warm)
         setup_time = time.perf_counter() - start
-        log.header(**_facts(problem, chosen, stages, tolerance, seconds))
+        log.header(**_facts(given, chosen, stages, tolerance, seconds))
         stages.forget_forests()  # the stage has what it needs of them
         give_back(problem.graph.n_edges)
         strategy = Strategy(chosen, tolerance or EXACT_GAP, limit, TUNING)
         incumbent.best = warm or without_variation(problem, watch, threads)
-        run = Run(problem, strategy, stages, incumbent, reserve, watch, log, callback)
-        status, certificate = run()
+        run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback)
+        status, found = run()
+        certificate = certify_rounded(given, found, threads)
 
-    made, count = stages.preconditioner, stages.count
+    is_rounded_away = status == "optimal" and certificate.relative_gap > strategy.tolerance
+    made, count, proof, bound = (
+        stages.preconditioner,
+        stages.count,
+        certificate.proof,
+        certificate.error_bound,
+    )
     result = Result(
-        u=from_core(certificate.u, problem.shape),
-        p=from_core(certificate.p, problem.dual_shape),
-        primal=certificate.primal,
-        dual=certificate.dual,
-        status=status,
+        u=from_core(form.restore(found.u), problem.shape),
+        p=from_core(found.p, problem.dual_shape),
+        primal=form.objective(proof.primal),
+        dual=form.objective(proof.dual),
+        gap=form.objective(proof.gap),
+        relative_gap=proof.relative_gap,
+        rounding=form.objective(proof.rounding),
+        status="stalled" if is_rounded_away else status,
         tolerance=tolerance,
         method=chosen.method,
         preconditioner="none" if made is None else made.name,
@@ -166,11 +183,28 @@ def solve(
         sweeps=count.sweeps,
         setup_time=setup_time,
         solve_time=time.perf_counter() - start - setup_time,
-        history=History(run.progress.records),
+        history=History([form.record(record) for record in run.progress.records]),
         stages=run.progress.stages,
-        error_bound=_error_bound(problem, certificate),
+        error_bound=None if bound is None else form.length(bound),
+        _unrounded=None if form.centre is None else unrounded(found),
     )
     log.footer(result, result.stages)
+    if is_rounded_away and tolerance > EXACT_GAP:
+        # Rounding costs the less the closer u is to a solution, whose pieces are flat.
+        closer = solve(
+            given,
+            preconditioner=preconditioner,
+            method=method,
+            tol=max(CLOSER * tolerance, EXACT_GAP),
+            max_iterations=limit - count.iterations,
+            time_limit=None if time_limit is None else max(watch.remaining, 0.0),
+            warm_start=result,
+            callback=callback,
+            stop=stop,
+            verbose=verbose,
+            n_threads=n_threads,
+        )
+        return _continued(result, closer, given)
     return result
 
 
@@ -201,7 +235,8 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] |
     else:
         raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
     try:
-        u = to_core(problem._check(u, "u", problem.shape)).copy()  # it may become the result's
+        # It may become the result's.
+        u = problem._form.point(to_core(problem._check(u, "u", problem.shape))).copy()
         p = to_core(problem._check(p, "p", problem.dual_shape))
     except ValueError as error:
         raise ValueError(f"warm_start does not fit the problem: {error}") from None
@@ -210,25 +245,30 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] |
     return u, p
 
 
-def _error_bound(problem: Problem, certificate: Certificate) -> float | None:
-    """Return √(2 gap/γ) ≥ ‖u - u*‖, with an allowance for the rounding of the two objectives.
-
-    Both are sums of terms up to the size of |u| ω, which may cancel. The curvature of some terms
-    fades away, and is known inside their domain only.
-    """
-    gamma, u = problem.term.strong_convexity, certificate.u
-    if gamma == 0.0:
-        return None
-    if isinstance(problem.data, PoissonLoss | LogisticLoss):
-        lower, upper = problem.term.domain
-        if u.min(initial=upper) < lower or u.max(initial=lower) > upper:
-            return None
-    most = max(float(u.max(initial=0.0)), -float(u.min(initial=0.0)))
-    largest = most * float(problem.graph.weights.sum())
-    size = abs(certificate.primal) + abs(certificate.dual) + largest
-    gap = max(certificate.primal - certificate.dual, 0.0) + 4.0 * np.finfo(float).eps * size
-    # By Python's numbers, and by parts: the quotient may be beyond the largest.
-    return math.sqrt(2.0 * float(gap)) / math.sqrt(gamma)
+def _continued(first: Result, second: Result, problem: Problem) -> Result:
+    """Return the second of two runs, to a smaller gap, as the outcome of both."""
+    told, count = first.history[-1], first.iterations
+    records = [
+        record._replace(
+            iteration=record.iteration + count,
+            sweeps=record.sweeps + first.sweeps,
+            time=record.time + told.time,
+        )
+        for record in second.history
+    ]
+    tolerance = first.tolerance
+    is_met = problem._proof(second.u, second.p)[1].proved_gap <= tolerance
+    return replace(
+        second,
+        status="optimal" if is_met else second.status,
+        tolerance=tolerance,
+        iterations=count + second.iterations,
+        sweeps=first.sweeps + second.sweeps,
+        setup_time=first.setup_time,
+        solve_time=first.solve_time + second.setup_time + second.solve_time,
+        history=History([*first.history, *records]),
+        stages=first.stages + second.stages,
+    )
 
 
 def _facts(

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats
+from graphtv.normal_form import NormalForm
 from graphtv.problem import Problem, relative_gap
 from graphtv.result import Record, Status
 from graphtv.solver.certificate import Certificate
@@ -41,6 +42,7 @@ class Run:
     def __init__(
         self,
         problem: Problem,
+        form: NormalForm,
         strategy: Strategy,
         stages: Stages,
         incumbent: Incumbent,
@@ -49,7 +51,8 @@ class Run:
         log: Log,
         callback: Callback | None,
     ) -> None:
-        self._problem, self._strategy, self._stages = problem, strategy, stages
+        self._problem, self._form = problem, form
+        self._strategy, self._stages = strategy, stages
         self._incumbent, self._reserve, self._watch = incumbent, reserve, watch
         self._log, self._callback = log, callback
         self._next_look = 1
@@ -207,7 +210,7 @@ class Run:
 
     def _report(self, record: Record) -> None:
         """Print a row, and tell the callback, which may end the run."""
-        stages = self._stages
+        stages, record = self._stages, self._form.record(record)
         note = NOTES.get(stages.current.kernel, "")
         if self._has_failed:
             note, self._has_failed = "max-flow: budget exhausted", False
@@ -217,7 +220,7 @@ class Run:
 
         def point() -> Floats:
             u = self._incumbent.primal_point(stages.current)
-            return from_core(u, self._problem.shape)
+            return from_core(self._form.restore(u), self._problem.shape)
 
         answer = self._callback(Info(*record, stages.step_size, stages.restarts, point))
         if isinstance(answer, bool | np.bool_) and answer:
@@ -237,5 +240,5 @@ class Run:
             if incumbent.relative_gap <= self._strategy.tolerance:
                 status = "optimal"
         assert incumbent.best is not None
-        self.progress.end(self._count, incumbent.relative_gap)
+        self.progress.end(self._count, incumbent.best.proof.relative_gap)
         return status, incumbent.best

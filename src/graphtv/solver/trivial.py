@@ -8,7 +8,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
-from graphtv.problem import Problem
+from graphtv.problem import Problem, Proof
 from graphtv.solver.certificate import Certificate, certify
 from graphtv.solver.stage import rounded
 from graphtv.terms import EntropicSimplex
@@ -21,10 +21,15 @@ def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
     """Return constants with p = 0 and what they prove, without edges: Ku = 0 and Kᵀp = 0."""
     trivial, u = Trivial(problem), _constants(problem)
     if u is not None:
-        primal = problem.term.value(u, n_threads)
-        if math.isfinite(primal):
-            dual = 0.0 - problem.term.conjugate(np.zeros(u.size), n_threads)
-            return Certificate(u, trivial.dual_point(), primal, dual)
+        no_edges, nothing = np.empty((0, 2), dtype=problem.graph.edges.dtype), np.empty(0)
+        slope = np.zeros(u.size), np.zeros(u.size)
+        proof = Proof(
+            *_core.certify(
+                problem.term, no_edges, nothing, problem.core_penalty, u, nothing, *slope, n_threads
+            )
+        )
+        if math.isfinite(proof.primal):
+            return Certificate(problem, u, trivial.dual_point(), proof)
     return certify(problem, trivial.primal_point(), trivial.dual_point(), n_threads)
 
 

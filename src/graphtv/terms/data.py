@@ -213,13 +213,22 @@ class PoissonLoss(WeightedLoss):
     """
 
     traits = Traits(is_smooth=True, is_curved_in_domain_only=True)
+    _unit = 1.0
 
     def __init__(self, counts: Any, weights: Any = None) -> None:
         data, known = as_incomplete_data(counts, "counts")
         if (data < 0).any():
             where = first_index(data < 0)
             raise ValueError(f"counts must not be negative, got {data[where]} at {describe(where)}")
-        self._core_term = _core.PoissonTerm(*self._take(data, known, weights))
+        self._core_term = _core.PoissonTerm(*self._take(data, known, weights), self._unit)
+
+    @classmethod
+    def _in_unit(cls, counts: Any, weights: Any, unit: float) -> PoissonLoss:
+        """Return the loss of u × unit for counts × unit, divided by the unit."""
+        loss = cls.__new__(cls)
+        object.__setattr__(loss, "_unit", unit)
+        loss.__init__(counts, weights)  # type: ignore[misc]
+        return loss
 
     @property
     def counts(self) -> Floats:

@@ -19,7 +19,7 @@ from graphtv.result import Result
 from graphtv.solver.termination import EXACT_GAP
 
 EXACT_TIES = 1e-10
-"""Values of an exact solution that differ by less, relative to the largest, are equal."""
+"""Values of an exact solution that differ by less, relative to the range of u, are equal."""
 
 
 def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[np.int32]]:
@@ -35,14 +35,16 @@ def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[n
     ndarray of int
         The pieces 0, 1, … of each channel, with the shape of u.
     """
-    columns = result.u.reshape(graph.n_vertices, -1)
-    if result.relative_gap <= EXACT_GAP:
-        tolerance = EXACT_TIES * float(np.abs(columns).max(initial=0.0))
-    elif result.error_bound is not None:
-        tolerance = math.sqrt(2.0) * result.error_bound
+    # Pieces are those of the solver's own point, which a large offset has not rounded.
+    point = result._unrounded or result
+    columns = point.u.reshape(graph.n_vertices, -1)
+    extent = float(np.ptp(columns, axis=0).max(initial=0.0)) if columns.size else 0.0
+    if point.relative_gap <= EXACT_GAP:
+        tolerance = EXACT_TIES * extent
+    elif point.error_bound is not None:
+        tolerance = math.sqrt(2.0) * point.error_bound
     else:
-        extent = float(np.ptp(columns)) if columns.size else 0.0
-        tolerance = math.sqrt(result.relative_gap) * extent
+        tolerance = math.sqrt(point.relative_gap) * extent
     tail, head = graph.edges.T
     labels = [
         connected_components(graph, np.abs(u[tail] - u[head]) <= tolerance)[1] for u in columns.T

@@ -41,8 +41,7 @@ from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result, Status
 from graphtv.solver import solve
-from graphtv.solver.certificate import Certificate
-from graphtv.solver.loop import _error_bound
+from graphtv.solver.certificate import certify
 from graphtv.solver.termination import EXACT_GAP
 from graphtv.terms import (
     AbsoluteLoss,
@@ -238,7 +237,7 @@ def _certified(
     problem: Problem, u: Floats, p: Floats, runs: list[Result], how: str, options: dict[str, Any]
 ) -> Result:
     """Return the certified result of the problem with sparsity for points of other runs."""
-    certificate = Certificate(to_core(u), to_core(p), problem.primal(u), problem.dual(p))
+    certificate = certify(problem, to_core(u), to_core(p), 1)
     tolerance = float(options.get("tol", runs[0].tolerance))
     ends = [run.status for run in runs if run.status not in ("optimal", "stalled")]
     status: Status = ends[0] if ends else "stalled"
@@ -250,6 +249,9 @@ def _certified(
         p=p,
         primal=certificate.primal,
         dual=certificate.dual,
+        gap=certificate.proof.gap,
+        relative_gap=certificate.proof.relative_gap,
+        rounding=certificate.proof.rounding,
         status=status,
         tolerance=tolerance,
         reason=f"{runs[0].reason}; sparsity by {how}",
@@ -258,5 +260,6 @@ def _certified(
         sweeps=sum(run.sweeps for run in runs),
         setup_time=sum(run.setup_time for run in runs),
         solve_time=sum(run.solve_time for run in runs),
-        error_bound=_error_bound(problem, certificate),
+        error_bound=certificate.error_bound,
+        _unrounded=None,
     )

@@ -1,0 +1,64 @@
+// Nonnegative differences of convex functions from their tangents, without cancellation, and the
+// constants that bound what rounding adds to them. docs/theory/certificates.md has the formulas.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "terms/elementary.hpp"
+
+namespace graphtv {
+
+// Half a unit in the last place of 1: the relative error of one operation.
+inline constexpr double unit_roundoff = 0x1p-53;
+
+// Relative error of a formula below, and of a few operations around it.
+inline constexpr double formula_error = 0x1p-44;
+
+// More than any product of the formulas loses to underflow.
+inline constexpr double underflow_floor = 0x1p-1000;
+
+// a b ≥ 0 with what underflow may take away; nothing is taken from 0.
+inline double product_above(double a, double b) {
+    return a == 0.0 || b == 0.0 ? 0.0 : a * b + underflow_floor;
+}
+
+// Σ_{k ≥ 2} (-x)^k / k, or the same with k (k - 1), for |x| < series_limit.
+inline constexpr double series_limit = 0.02;
+
+// x - log(1 + x), x > -1.
+inline double log_divergence(double x) {
+    if (std::abs(x) >= series_limit) return x - elementary::log1p(x);
+    double sum = 0.0;
+    for (int k = 10; k >= 2; --k) sum = sum * -x + 1.0 / k;
+    return sum * x * x;
+}
+
+// (1 + x) log(1 + x) - x, x ≥ -1.
+inline double entropy_divergence(double x) {
+    if (x <= -1.0) return 1.0;
+    if (std::abs(x) >= series_limit) return (1.0 + x) * elementary::log1p(x) - x;
+    double sum = 0.0;
+    for (int k = 10; k >= 2; --k) sum = sum * -x + 1.0 / (k * (k - 1));
+    return sum * x * x;
+}
+
+// With h(r) = r²/2 up to δ and δ(|r| - δ/2) beyond: h(r) + y²/2 - y r for 0 ≤ y ≤ δ.
+inline double huber_divergence(double r, double y, double delta) {
+    if (r > delta) return (delta - y) * (r - 0.5 * (delta + y));
+    if (r < -delta) return (delta + y) * (-r - 0.5 * (delta - y));
+    return 0.5 * (r - y) * (r - y);
+}
+
+// The Kullback-Leibler divergence of coins, t log(t/q) + (1 - t) log((1 - t)/(1 - q)), where
+// q = 1/(1 + exp(v)). The weights of both sides are computed apart, so that neither loses digits.
+inline double coin_divergence(double t, double v) {
+    const double q = 1.0 / (1.0 + elementary::exp(v)), rest = 1.0 / (1.0 + elementary::exp(-v));
+    const double more = t - q;
+    const auto side = [](double share, double change) {
+        return share > 0.0 ? share * entropy_divergence(change / share) : 0.0;
+    };
+    return side(q, more) + side(rest, -more);
+}
+
+}  // namespace graphtv
