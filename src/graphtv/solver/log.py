@@ -4,14 +4,43 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import Protocol, TextIO
 
-from graphtv.result import Record, Result, Stage
-
-if TYPE_CHECKING:
-    from graphtv.scale.result import TiledResult
+from graphtv.result import Record, Stage
 
 COLUMNS = "  iter   sweeps     time |       primal         dual  rel.gap |     step restart"
+
+
+class Outcome(Protocol):
+    """What the last lines of a log tell; results in memory and on Dask have it."""
+
+    @property
+    def status(self) -> str:
+        """How the run ended."""
+
+    @property
+    def primal(self) -> float:
+        """The primal objective."""
+
+    @property
+    def dual(self) -> float:
+        """The dual objective."""
+
+    @property
+    def relative_gap(self) -> float:
+        """The relative gap."""
+
+    @property
+    def iterations(self) -> int:
+        """Iterations, or rounds."""
+
+    @property
+    def setup_time(self) -> float:
+        """Seconds before the first iteration."""
+
+    @property
+    def solve_time(self) -> float:
+        """Seconds of the iterations."""
 
 
 class Log:
@@ -44,7 +73,7 @@ class Log:
             f" {step:8.3g} {restarts:7d}{'  ' + note if note else ''}"
         )
 
-    def footer(self, result: Result | TiledResult, stages: Sequence[Stage] = ()) -> None:
+    def footer(self, result: Outcome, stages: Sequence[Stage] = ()) -> None:
         """Print how it ended, and what was done."""
         if not self._verbose:
             return

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +21,7 @@ from graphtv.solver.certificate import (
 )
 from graphtv.solver.facts import Facts
 from graphtv.solver.incumbent import Incumbent
+from graphtv.solver.interrupts import interrupting
 from graphtv.solver.level_set import LevelSet
 from graphtv.solver.log import Log
 from graphtv.solver.options import PDHG
@@ -138,7 +136,7 @@ def solve(
     n_entries = math.prod(problem.shape) + math.prod(problem.dual_shape)
     reserve = Reserve(n_entries, watch, seconds, TUNING)
 
-    with _interrupting(watch):
+    with interrupting(watch):
         warm = None if points is None else certify_in_time(problem, *points, threads, watch)
         facts = Facts.of(problem, method, preconditioner, tolerance)
         chosen = plan(facts, TUNING)
@@ -206,22 +204,6 @@ def solve(
         )
         return _continued(result, closer, given)
     return result
-
-
-@contextmanager
-def _interrupting(watch: _core.Watch) -> Iterator[None]:
-    """Let Ctrl-C end the run, unless it has another handler or this is not the main thread."""
-    is_ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if is_ours:
-        signal.signal(signal.SIGINT, lambda *_: watch.interrupt())
-    try:
-        yield
-    finally:
-        if is_ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] | None:

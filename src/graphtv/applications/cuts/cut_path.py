@@ -31,7 +31,7 @@ from graphtv.applications.cuts.min_cut import (
 from graphtv.applications.keywords import check_keywords
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.result import Result
-from graphtv.solver.loop import _interrupting
+from graphtv.solver.interrupts import interrupting
 
 __all__ = ["CutPath", "cut_path"]
 
@@ -176,6 +176,6 @@ def path_of(problem: CutProblem, options: dict[str, Any]) -> CutPath:
     exact = None
     if problem.is_whole and is_finished(result):
         watch = _core.Watch(time_left(result, options))
-        with _interrupting(watch):
+        with interrupting(watch):
             exact = exact_levels(problem, result.u, result.p, watch)
     return CutPath(problem, result, exact)

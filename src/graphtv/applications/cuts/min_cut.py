@@ -23,7 +23,7 @@ from graphtv.graph.graph import Graph, as_graph
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
-from graphtv.solver.loop import _interrupting
+from graphtv.solver.interrupts import interrupting
 from graphtv.terms import SquaredLoss
 
 __all__ = ["Cut", "min_cut"]
@@ -171,7 +171,7 @@ def _by_flow(problem: CutProblem, options: dict[str, Any]) -> Cut | None:
     as_callable(options.get("stop"), "stop")
     watch = _core.Watch(seconds, options.get("stop"))
     most_looks = PATIENCE * (problem.graph.n_vertices + 2 * problem.graph.n_edges)
-    with _interrupting(watch):
+    with interrupting(watch):
         flow, _, side, end = completed(problem, None, watch, most_looks)
     if end == "exhausted":
         return None
@@ -203,7 +203,7 @@ def certified_cut(
     flow = problem.flow(result.p)
     if is_finished(result):
         watch = _core.Watch(seconds)
-        with _interrupting(watch):
+        with interrupting(watch):
             flow, _, found, _ = completed(problem, flow, watch, passes=True)
         found = problem.side(found)
         if problem.value(found) < problem.value(side):
