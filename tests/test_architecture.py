@@ -1,0 +1,90 @@
+"""The folders follow the way of the data: each step imports only the steps before it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import graphtv
+
+ROOT = Path(graphtv.__file__).parent
+
+LAYERS = (
+    ("_validate",),
+    ("_memory", "_elementary", "_nearest", "_shares", "_ties", "_atomic"),
+    ("graph",),
+    ("decomposition",),
+    ("tv",),
+    ("terms",),
+    ("normal_form",),
+    ("problem",),
+    ("result",),
+    ("solver",),
+    ("scale",),
+    ("applications",),
+    ("io",),
+    ("gallery", "datasets"),
+    ("plot",),
+    ("paper",),
+    ("app",),
+    ("cli",),
+    ("__main__",),
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+CONVENIENCE = {("decomposition.partition", "plot")}  # a partition draws itself if asked
+
+
+def imports():
+    """Yield the importing module, the imported one and the name, without the package's name."""
+    for path in sorted(ROOT.rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                for alias in node.names:
+                    if node.module == "graphtv":
+                        yield module, alias.name, alias.name
+                    elif str(node.module).startswith("graphtv."):
+                        yield module, str(node.module).removeprefix("graphtv."), alias.name
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.name.startswith("graphtv."):
+                        yield module, alias.name.removeprefix("graphtv."), alias.name
+
+
+IMPORTS = [found for found in imports() if found[0] != "__init__"]
+
+
+def step(module):
+    return module.partition(".")[0]
+
+
+def test_every_folder_has_its_place():
+    folders = {path.stem for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert folders - {"__init__", "__pycache__"} == set(LEVEL)
+
+
+@pytest.mark.parametrize("layer", LEVEL)
+def test_imports_lead_back_only(layer):
+    wrong = {
+        (module, target)
+        for module, target, _ in IMPORTS
+        if step(module) == layer
+        and LEVEL.get(step(target), -1) >= LEVEL[layer]
+        and step(target) != layer
+    }
+    assert wrong <= CONVENIENCE
+
+
+def test_no_private_names_of_other_folders():
+    wrong = [
+        found
+        for found in IMPORTS
+        if found[2].startswith("_") and "." in found[1] and step(found[0]) != step(found[1])
+    ]
+    assert not wrong
+
+
+def test_the_check_sees_imports():
+    assert ("solver.loop", "problem", "Problem") in IMPORTS
+    assert len(IMPORTS) > 500
