@@ -216,7 +216,7 @@ def test_a_reduced_image_is_announced(browser, address):
         notice = page.tab.locator("#reduced")
         expect(notice).to_be_hidden()
         page.open_halves(width=300, height=200)
-        expect(notice).to_contain_text("Reduced from 300 × 200 to 77 × 51 pixels")
+        expect(notice).to_contain_text("The image was reduced from 300 × 200 to 77 × 51 pixels")
         expect(notice).to_contain_text("Labels and scribbles are downloaded in the original size")
         page.open_halves()
         expect(notice).to_be_hidden()

@@ -21,6 +21,9 @@ from graphtv.solver.termination import EXACT_GAP
 EXACT_TIES = 1e-10
 """Values of an exact solution that differ by less, relative to the range of u, are equal."""
 
+ROUNDING = 64 * float(np.finfo(float).eps)
+"""Values that differ by less, relative to the largest, are equal up to rounding."""
+
 
 def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[np.int32]]:
     """Return the piece of each vertex: a connected set of vertices of equal value.
@@ -40,7 +43,8 @@ def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[n
     columns = point.u.reshape(graph.n_vertices, -1)
     extent = float(np.ptp(columns, axis=0).max(initial=0.0)) if columns.size else 0.0
     if point.relative_gap <= EXACT_GAP:
-        tolerance = EXACT_TIES * extent
+        largest = float(np.abs(columns).max(initial=0.0))
+        tolerance = max(EXACT_TIES * extent, ROUNDING * largest)
     elif point.error_bound is not None:
         tolerance = math.sqrt(2.0) * point.error_bound
     else:
