@@ -93,6 +93,9 @@ def test_large_weights_of_a_curved_penalty(weight, delta):
     result = solve(problem, method="pdhg", preconditioner="diagonal")
     assert result.status == "optimal"
     assert result.iterations < 20_000
+    chosen = solve(problem)
+    assert chosen.status == "optimal"
+    assert chosen.iterations < 500 or chosen.preconditioner == "diagonal"
 
 
 def huber_scales():

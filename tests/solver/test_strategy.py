@@ -33,6 +33,7 @@ SQUARED = Facts(
 )
 BOX = replace(SQUARED, data="LinearBox", is_squared=False, is_smooth=False, is_box=True)
 HUBER_TV = replace(SQUARED, is_tv=False, penalty="HuberTV(delta=0.1)")
+STIFF = replace(HUBER_TV, is_grid=True, stiffness=100.0, condition=100.0)
 SIMPLEX = Facts(data="EntropicSimplex", n_vertices=100, n_edges=200, n_entries=300)
 POISSON = replace(SQUARED, data="PoissonLoss", is_squared=False, is_complete=False)
 TREE = replace(SQUARED, n_edges=9_999, has_one_weight=True)
@@ -52,6 +53,17 @@ class TestPlan:
             (TREE, "exact", "forests", "auto"),
             (HUBER_TV, "pdhg", "pdhg", "diagonal"),
             (replace(HUBER_TV, preconditioner="linear"), "descent", "forests", "linear"),
+            (STIFF, "pdhg", "forests", "auto"),
+            (replace(STIFF, stiffness=5.0), "pdhg", "pdhg", "diagonal"),
+            (replace(STIFF, condition=30.0), "pdhg", "pdhg", "diagonal"),
+            (replace(STIFF, is_grid=False), "pdhg", "pdhg", "diagonal"),
+            (replace(STIFF, method="pdhg"), "pdhg", "pdhg", "auto"),
+            (
+                replace(STIFF, is_squared=False, is_grid=False, n_edges=9_999),
+                "pdhg",
+                "pdhg",
+                "auto",
+            ),
             (replace(HUBER_TV, n_edges=9_999), "descent", "forests", "auto"),
             (POISSON, "exact", "pdhg", "auto"),
             (replace(POISSON, method="pdhg"), "pdhg", "pdhg", "auto"),
@@ -176,7 +188,7 @@ class TestDecisions:
         now = Moment(33, 32, elapsed=1.0, is_exhausted=True)
         assert chosen.decide(slow, now) == SwitchTo("forests", keeps_point=False)
 
-    @pytest.mark.parametrize(("kernel", "stage"), [("grid", "flows"), ("volume", "pdhg")])
+    @pytest.mark.parametrize(("kernel", "stage"), [("edges", "flows"), ("grid", "pdhg")])
     def test_where_data_is_missing_descent_is_over_soon(self, kernel, stage):
         fast = history(kernel, *falling(2.0, 1, 4, 8, 16))
         assert strategy(is_blind=True).decide(fast, at(fast)).stage == stage
@@ -197,6 +209,15 @@ class TestDecisions:
         assert chosen.decide(early, at(early)) == Continue()
         steady = history("forests", *falling(1.1, 1, 16, 32))
         assert chosen.decide(steady, at(steady)) == Continue()
+
+    def test_a_trial_of_descent_ends_soon_in_pdhg(self):
+        trial = strategy(flows=False, method="pdhg", stage="forests", is_trial=True)
+        slow = history("forests", *falling(1.0, 1, 2, 4))
+        assert trial.decide(slow, at(slow)) == SwitchTo("pdhg", keeps_point=False)
+        fast = history("forests", (1, 1e-2), (2, 1e-4), (4, 2e-6))
+        assert trial.decide(fast, at(fast)) == Continue()
+        early = history("forests", (1, 0.5), (2, 0.4))
+        assert trial.decide(early, at(early)) == Continue()
 
     def test_after_a_failure_forests_first_do_as_much(self):
         progress = history("edges", *falling(0.1, 1, 4, 8, 16))

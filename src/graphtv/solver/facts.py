@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from graphtv import _core
 from graphtv._validate import as_choice
+from graphtv.graph.grid import row_major_shape
 from graphtv.problem import Problem
 from graphtv.solver.options import PDHG
-from graphtv.terms.base import Box, as_box, as_quadratic
+from graphtv.solver.trivial import good_constants
+from graphtv.terms._arrays import from_core
+from graphtv.terms.base import Box, WeightedLoss, as_box, as_quadratic
 
 METHODS = ("auto", "pdhg", "descent", "exact")
 
@@ -36,6 +42,13 @@ class Facts:
         Whether the data term is a sum over the vertices.
     is_tv, is_edgewise : bool
         Whether the penalty is total variation, and whether it is a sum over edges as this is.
+    is_grid : bool
+        Whether the graph is a grid; known only where the penalty is curved.
+    stiffness : float
+        Mean weight of the edges over the mean slope of the loss at the best constant; known only
+        where the penalty is curved, else 0.
+    condition : float
+        ω/√(cδ) of the mean weights of edges and vertices; known for `HuberTV` with squared loss.
     has_one_weight : bool
         Whether all vertices have the same positive weight; known only for trees.
     method, preconditioner : str
@@ -58,6 +71,9 @@ class Facts:
     is_vertexwise: bool = True
     is_tv: bool = True
     is_edgewise: bool = True
+    is_grid: bool = False
+    stiffness: float = 0.0
+    condition: float = 0.0
     has_one_weight: bool = False
     method: str = "auto"
     preconditioner: str = "auto"
@@ -75,6 +91,7 @@ class Facts:
         data, graph = problem.data, problem.graph
         squares, box = as_quadratic(data), as_box(data)
         is_tree = graph.n_edges < graph.n_vertices
+        is_curved = problem.delta is not None and problem.delta > 0.0
         return cls(
             data=type(data).__name__,
             penalty=repr(problem.penalty),
@@ -90,12 +107,33 @@ class Facts:
             is_vertexwise=problem.traits.is_separable,
             is_tv=problem.delta == 0.0,
             is_edgewise=problem.delta is not None,
+            is_grid=is_curved and len(row_major_shape(graph)) > 1,
+            stiffness=_stiffness(problem) if is_curved else 0.0,
+            condition=_condition(problem) if is_curved else 0.0,
             has_one_weight=is_tree
             and (box is not None or (squares is not None and squares.common_weight is not None)),
             method=asked,
             preconditioner=preconditioner if isinstance(preconditioner, str) else "custom",
             tolerance=tolerance,
         )
+
+
+def _stiffness(problem: Problem) -> float:
+    """Return the weight of the edges over the slope of the loss: if large, u is nearly constant."""
+    u = good_constants(problem)
+    if u is None or not isinstance(problem.data, WeightedLoss) or problem.graph.n_edges == 0:
+        return 0.0
+    slope = float(np.abs(problem.data.derivative(from_core(u, problem.shape))).mean())
+    return float(problem.graph.weights.mean()) / slope if slope > 0.0 else math.inf
+
+
+def _condition(problem: Problem) -> float:
+    """Return the root of the largest curvature of the penalty over that of the loss, roughly."""
+    squares, delta, graph = as_quadratic(problem.data), problem.delta, problem.graph
+    if squares is None or not delta or graph.n_edges == 0:
+        return 0.0
+    c = float(squares.weights.mean())
+    return float(graph.weights.mean()) / math.sqrt(c) / math.sqrt(delta) if c > 0.0 else math.inf
 
 
 def _has_even_bounds(data: Box) -> bool:

@@ -72,7 +72,7 @@ class Stages:
         assert made.partition is not None
         if is_solved_directly(facts, made.n_forests, self._tuning):
             return TreeDirect(problem, n_threads)
-        rests = self._plan.flows
+        rests = self._plan.flows or self._plan.is_trial
         return ForestDescent(problem, made.partition, watch, n_threads, p, rests=rests)
 
     def _edges(self, p: Floats | None) -> EdgeDescent:
@@ -160,7 +160,7 @@ class Stages:
         self._add(flows.iterations, 0, 0, 0)
 
     def _to_forests(self, decision: SwitchTo, incumbent: Incumbent) -> None:
-        """Replace edges by forests, descent or PDHG."""
+        """Replace a descent by forests, or by PDHG over them."""
         edges = cast(Pausable, self.current)
         u, p = edges.primal_point(), edges.dual_point()
         edges.rest()
@@ -195,7 +195,7 @@ class Stages:
             return Pdhg(problem, made, watch, n_threads, start, PDHG())
         assert made.partition is not None
         p = None if start is None else start[1]
-        rests = self._plan.flows
+        rests = self._plan.flows or self._plan.is_trial
         return ForestDescent(problem, made.partition, watch, n_threads, p, rests=rests)
 
     def _add(self, iterations: int, own: int, sweeps: int, restarts: int) -> None:

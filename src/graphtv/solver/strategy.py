@@ -41,6 +41,8 @@ class Plan:
         Whether the answer is a level set of the problem that the stages solve.
     can_polish : bool
         Whether the polish applies.
+    is_trial : bool
+        Whether the first stage only tries if a few iterations are enough, before PDHG.
     """
 
     method: str
@@ -51,11 +53,12 @@ class Plan:
     is_blind: bool = False
     is_level_set: bool = False
     can_polish: bool = False
+    is_trial: bool = False
 
     @property
     def ascends(self) -> bool:
         """Whether older dual points are worse ones, which need not be kept."""
-        return self.flows or self.stage in ("edges", "forests")
+        return self.flows or (self.stage in ("edges", "forests") and not self.is_trial)
 
 
 def plan(facts: Facts, tuning: Tuning) -> Plan:
@@ -64,9 +67,12 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
     if method == "auto":
         method, reason = _choose_method(facts, tuning)
     _check_method(facts, method)
+    is_stiff = _is_stiff(facts, tuning)
     stage = _first_stage(facts, method)
+    if stage == "pdhg" and facts.method == "auto" and is_stiff and facts.is_grid:
+        stage = "forests"
     preconditioner = facts.preconditioner
-    if stage == "pdhg" and preconditioner == "auto" and not facts.is_tv:
+    if stage == "pdhg" and preconditioner == "auto" and not facts.is_tv and not is_stiff:
         # Both sides are curved: steps over edges converge as fast, and cost far less than Huber's
         # penalty on forests.
         preconditioner = "diagonal" if facts.is_vertexwise else "none"
@@ -80,6 +86,7 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         is_blind=facts.is_squared and not facts.is_complete,
         is_level_set=method == "exact" and facts.is_box,
         can_polish=facts.is_separable and facts.is_tv and facts.n_edges > 0,
+        is_trial=method == "pdhg" and stage == "forests",
     )
 
 
@@ -125,6 +132,16 @@ def _first_stage(facts: Facts, method: str) -> str:
         return "pdhg"
     is_free = facts.preconditioner == "auto" and facts.method != "descent"
     return "edges" if is_free and facts.is_tv and not facts.is_tree else "forests"
+
+
+def _is_stiff(facts: Facts, tuning: Tuning) -> bool:
+    """Whether a curved penalty is so strong that edges take too many steps, and forests do not."""
+    if facts.is_tv or not facts.is_edgewise or facts.preconditioner != "auto":
+        return False
+    if facts.is_tree:
+        return facts.stiffness >= tuning.stiff_tree
+    is_strong = facts.stiffness >= tuning.stiff_grid and facts.condition >= tuning.stiff_condition
+    return facts.is_grid and facts.is_complete and is_strong
 
 
 def _may_flow(facts: Facts, method: str) -> bool:
@@ -247,9 +264,14 @@ class Strategy:
         if progress.is_flowing or not progress.is_fresh(now.iteration):
             return Continue(progress.waits, progress.ready_since)
         if self._edges_are_slow(progress, now):
-            is_first = self.plan.flows and not progress.failures
-            tries_flows = is_first and self._flows_before_forests(progress)
+            # On whole grids chains need no search, and are the cheaper thing to try.
+            is_searched = progress.kernel in ("edges", "lattice")
+            tries_flows = self.plan.flows and not progress.failures and is_searched
             return self._to_flows(progress) if tries_flows else self._to_forests(progress)
+        if self.plan.is_trial and progress.kernel == "forests" and now.own >= self.tuning.trial:
+            ahead = iterations_ahead(progress.gaps_over("forests"), self.tolerance)
+            if ahead is None or ahead > self.tuning.trial:
+                return SwitchTo("pdhg", keeps_point=False)
         return self._flows_or_not(progress, now) if self.plan.flows else Continue()
 
     def is_over(self, progress: Progress, is_final: bool) -> bool:
@@ -275,15 +297,6 @@ class Strategy:
     def heads_for_flows(self) -> bool:
         """Whether max-flow is the way to the tolerance, and not only a way out."""
         return self.plan.flows and self.plan.method == "exact"
-
-    def _flows_before_forests(self, progress: Progress) -> bool:
-        """Whether max-flow may be cheaper than forests are before they pay.
-
-        On whole grids it is not: chains need no search. In two dimensions it is where some vertices
-        have no data, since PDHG would have to take over.
-        """
-        kernel = progress.kernel
-        return kernel in ("edges", "lattice") or (kernel == "grid" and self.plan.is_blind)
 
     def _to_flows(self, progress: Progress, *, is_last: bool = False) -> SwitchTo:
         """Switch to max-flow, with an allowance unless there is nothing else left."""
@@ -362,8 +375,10 @@ class Strategy:
 
     def _flows_price(self, progress: Progress) -> float:
         """Return the iterations that cost as little as the next max-flow may."""
-        growth = self.tuning.allowance_growth ** len(progress.failures)
-        return growth * self._costs(progress).flows
+        t = self.tuning
+        growth = t.allowance_growth ** len(progress.failures)
+        far = t.volume_price if "volume" in progress.kernels else 1.0
+        return far * growth * self._costs(progress).flows
 
     def _after_failure(self, progress: Progress, now: Moment) -> SwitchTo:
         """Return to the stage before, or to forests.

@@ -19,7 +19,7 @@ SAMPLE = 1 << 12
 
 def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
     """Return constants with p = 0 and what they prove, without edges: Ku = 0 and Kᵀp = 0."""
-    trivial, u = Trivial(problem), _constants(problem)
+    trivial, u = Trivial(problem), good_constants(problem)
     if u is not None:
         no_edges, nothing = np.empty((0, 2), dtype=problem.graph.edges.dtype), np.empty(0)
         slope = np.zeros(u.size), np.zeros(u.size)
@@ -33,7 +33,7 @@ def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
     return certify(problem, trivial.primal_point(), trivial.dual_point(), n_threads)
 
 
-def _constants(problem: Problem) -> Floats | None:
+def good_constants(problem: Problem) -> Floats | None:
     """Return a good constant for every channel, where there is one for all vertices."""
     n, term = problem.graph.n_vertices, problem.term
     if isinstance(problem.data, EntropicSimplex):
@@ -68,7 +68,7 @@ class Trivial:
 
     def primal_point(self) -> Floats:
         """Return constants, or else a step from 0 into the domain of G."""
-        problem, u = self._problem, _constants(self._problem)
+        problem, u = self._problem, good_constants(self._problem)
         if u is not None and math.isfinite(problem.term.value(u)):
             return u
         u = np.empty(math.prod(problem.shape))

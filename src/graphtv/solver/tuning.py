@@ -71,6 +71,15 @@ class Tuning:
     recondition_edges: int = 100_000
     """Edges up to which PDHG rebuilds its forests: 2 µs per edge without interrupts (latency)."""
 
+    stiff_tree: float = 20.0
+    """Weight of edges over the slope of the loss from which `HuberTV` on trees takes forests."""
+    stiff_grid: float = 10.0
+    """The same on grids, for the squared loss (tolerances)."""
+    stiff_condition: float = 60.0
+    """ω/√(cδ) from which edges take more than ten times the iterations of chains (tolerances)."""
+    trial: int = 4
+    """Iterations of forest descent that show whether as many more are enough (tolerances)."""
+
     # From edges to forests
     decomposition: int = 70
     """Iterations over edges that cost as much as a decomposition (kNN and random graphs)."""
@@ -92,6 +101,8 @@ class Tuning:
     """Iterations after which max-flow is tried whatever the gap (choices)."""
     longest_blind_start: int = 30
     """The same where vertices lack data: descent on a substitute weight ends beside (choices)."""
+    volume_price: float = 4.0
+    """Max-flow costs this many times as many iterations in three dimensions (tolerances)."""
     allowance_growth: float = 4.0
     """Growth of the allowance from attempt to attempt (estimate)."""
     cheap_retry: int = 2
