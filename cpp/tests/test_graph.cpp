@@ -288,8 +288,7 @@ void lattice_shape_is_that_of_the_grid() {
                 other.edges.resize(other.edges.size() * 4 / 5);
                 check(lattice_shape(other.view()) == shape);
             }
-            const Vertex end =
-                shape.back() - 1;  // the next vertex is on the next line and is not a neighbour
+            const Vertex end = shape.back() - 1;  // the next vertex is on another line
             other.edges.push_back({end, end + 1});
             check(lattice_shape(other.view()).empty());
             other.edges.back() = {0, end + 2};  // a diagonal

@@ -31,8 +31,7 @@ namespace {
 // Runs n_tasks tasks. Returns whether each ran once, on a worker in range, and no worker ran two at
 // a time.
 bool all_tasks_run_once(int n_tasks, int n_threads) {
-    std::vector<int> runs(
-        static_cast<std::size_t>(n_tasks));  // not atomic: tasks do not share entries
+    std::vector<int> runs(static_cast<std::size_t>(n_tasks));  // tasks share no entries
     std::vector<std::atomic<bool>> busy(static_cast<std::size_t>(n_threads));
     std::atomic<bool> fine{true};
     parallel_for(n_tasks, n_threads, [&](int task, int worker) {
@@ -163,8 +162,8 @@ int in_child(Action action) {
     if (child == 0) {
         is_child = true;
         alarm(30);
-        std::exit(
-            action());  // with static destructors, which must not wait for threads that do not exist
+        // Runs static destructors, which must not wait for threads that do not exist.
+        std::exit(action());
     }
     int status = 0;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -215,8 +215,7 @@ bool ForestBlock::sweep(ForestMemory* memory, ForestWorkspace& workspace, int n_
         if (memory && is_linear()) memory->is_solved[at(task)] = 1;
         partials[at(task)] = partial;
     };
-    parallel_for(n_shards(), n_threads,
-                 std::cref(sweep_shard));  // std::cref: a copy would allocate
+    parallel_for(n_shards(), n_threads, std::cref(sweep_shard));  // a copy would allocate
     return !stopped.load();
 }
 

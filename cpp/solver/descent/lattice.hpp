@@ -111,8 +111,8 @@ class Lattice {
     std::vector<float> inverse_;
     Momentum momentum_;
     int drift_ = 0;  // iterations since u and r were recomputed
-    bool is_torn_ =
-        true;  // initially, and after the watch ended a step: u and r are inconsistent with x and y
+    // True at first and after the watch ended a step: u and r are inconsistent with x and y.
+    bool is_torn_ = true;
 };
 
 }  // namespace graphtv
