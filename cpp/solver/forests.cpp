@@ -8,8 +8,8 @@
 namespace graphtv {
 
 namespace {
-// Up to here, a descent over chains that have their weights side by side stays below 12 doubles per
-// vertex and 3 per edge; there are 1.1 to 1.2 positions per edge.
+// Up to this number, a descent over chains that store their weights contiguously stays below 12
+// doubles per vertex and 3 per edge; there are 1.1 to 1.2 positions per edge.
 constexpr std::size_t most_edges_per_vertex = 4;
 }  // namespace
 
@@ -19,7 +19,7 @@ Forests::Forests(const EdgeList& graph, std::span<const double> weights,
     : n_vertices_(at(graph.n_vertices)),
       n_edges_(graph.edges.size()),
       is_huber_(penalty.is_huber()) {
-    // The edges by forest, in their order.
+    // Sort the edges by forest, keeping their order.
     std::vector<std::int64_t> begin(at(n_forests) + 1);
     Watched::look();
     for (const auto label : labels) ++begin[at(label) + 1];
@@ -30,7 +30,7 @@ Forests::Forests(const EdgeList& graph, std::span<const double> weights,
         order[at(next[at(labels[e])]++)] = static_cast<EdgeIndex>(e);
     });
 
-    // Small forests are laid out on their own vertices only: L forests must not cost L·n.
+    // The layout of a small forest covers only its own vertices: L forests must not cost L·n.
     std::vector<Vertex> local(n_vertices_, -1), touched;
     std::vector<Edge> edges;
     std::vector<double> edge_weights;

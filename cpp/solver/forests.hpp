@@ -1,6 +1,6 @@
-// The forests ℰ = ℰ_1 ∪ … ∪ ℰ_L of a partition, made ready for proximal steps, with the scratch
-// memory they share. Built once per graph; solvers for any number of signals may refer to it, one at
-// a time.
+// The forests ℰ = ℰ_1 ∪ … ∪ ℰ_L of a partition, prepared for proximal steps, with their shared
+// scratch memory. Built once per graph. Solvers for any number of signals may use it, one at a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace graphtv {
 
 class Forests {
   public:
-    // labels: the forest of each edge, 0 … n_forests - 1. penalty, vertex_weights: as of ForestBlock.
-    // The weights must outlive the object. Looks at the watch that the caller is under.
+    // labels: the forest of each edge, 0 … n_forests - 1. penalty, vertex_weights: as for
+    // ForestBlock. The weights must outlive the object. Checks the watch of the calling thread.
     Forests(const EdgeList& graph, std::span<const double> weights,
             std::span<const std::int32_t> labels, std::int32_t n_forests, EdgePenalty penalty = {},
             std::span<const double> vertex_weights = {});

@@ -1,5 +1,6 @@
-// What the dual objective -G*(-Kᵀp) - F*(p) needs of the graph: -Kᵀp, and dual points in less memory. Arrays
-// by edge hold channel after channel, like those by vertex. G is in terms/data_term.hpp, F in terms/penalty.hpp.
+// The parts of the dual objective -G*(-Kᵀp) - F*(p) that depend on the graph: -Kᵀp, and dual points
+// in less memory. Arrays by edge and by vertex hold one channel after another. G is in
+// terms/data_term.hpp, F in terms/penalty.hpp.
 #pragma once
 
 #include <span>
@@ -14,7 +15,8 @@ namespace graphtv {
 // |p| ≤ 1 in a quarter of the memory.
 void round_dual(std::span<const double> p, std::span<Rounded> out, int n_threads);
 
-// out = scale · Kᵀp. Threads share the channels; the edges of a single one are summed in two halves.
+// out = scale · Kᵀp. Threads share the channels; the edges of a single channel are summed in two
+// halves.
 void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const double> p,
              double scale, std::span<double> out, int n_threads);
 void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Rounded> p,

@@ -27,8 +27,8 @@ bool Polish::run_channel(std::size_t channel, std::span<const Real> p, double sl
     if (!fused) return false;
     for (int round = 0; round < max_rounds; ++round) {
         if (!gather_components(sets, watch)) return false;
-        // Cut edges push their ends apart with all their weight; those inside a component by now
-        // are none.
+        // Cut edges push their ends apart with their full weight. Edges that are inside a component
+        // by now are no longer cut.
         slope_.assign(begin_.size() - 1, 0.0);
         value_.resize(slope_.size());
         if (!for_watched(p.size(), ends, [&](std::size_t e) {
@@ -65,7 +65,7 @@ bool Polish::run_channel(std::size_t channel, std::span<const Real> p, double sl
     return true;
 }
 
-// Labels in the order of the components' first vertices, then a counting sort.
+// Labels in the order of the first vertices of the components, then a counting sort.
 bool Polish::gather_components(UnionFind& sets, Watch& watch) {
     const auto ends = [&] { return watch.expired(); };
     const std::size_t n = at(graph_.n_vertices);
@@ -87,7 +87,7 @@ bool Polish::gather_components(UnionFind& sets, Watch& watch) {
             vertices_[at(begin_[at(label_[v])]++)] = static_cast<Vertex>(v);
         }))
         return false;
-    // Every range now begins where it should end.
+    // After filling, every range starts where it should end.
     for (std::size_t k = begin_.size() - 1; k > 0; --k) begin_[k] = begin_[k - 1];
     begin_[0] = 0;
     return true;

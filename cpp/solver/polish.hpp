@@ -1,11 +1,11 @@
-// Primal polish: the exact primal point that belongs to the pattern of a dual point.
+// Primal polish: the exact primal point for the pattern of a dual point.
 //
-// At a saddle point of total variation, an edge with |p_e| < 1 has equal ends, and across the
-// others u does not rise against the sign of p. So fuse the vertices along edges with
-// |p_e| < 1 - slack, and give every component C the minimiser of Σ_{i ∈ C} G_i(m) + m Σ_cut ±ω_e;
-// where two neighbours end in the wrong order, fuse them too and repeat. Once the pattern is right
-// the result is the solution to the last bits, while an iterate is still on its way. It is a guess:
-// the caller keeps it only where it lowers the certified gap.
+// At a saddle point of total variation, an edge with |p_e| < 1 has equal ends, and across the other
+// edges u does not rise against the sign of p. The polish therefore fuses the vertices along edges
+// with |p_e| < 1 - slack, and gives every component C the minimiser of Σ_{i ∈ C} G_i(m) + m Σ_cut
+// ±ω_e. If two neighbouring components end up in the wrong order, it fuses them, too, and repeats.
+// Once the pattern is correct, the result is the solution to the last bits, while an iterate is
+// still converging. The result is a guess: the caller keeps it only if it lowers the certified gap.
 #pragma once
 
 #include <span>
@@ -21,12 +21,12 @@ namespace graphtv {
 
 class Polish {
   public:
-    // All of these are borrowed.
+    // All arguments are borrowed.
     Polish(const SeparableTerm& term, const EdgeList& graph, std::span<const double> weights)
         : term_(term), graph_(graph), weights_(weights) {}
 
-    // u by vertex and channel from p by edge and channel, which may be rounded. False if the watch
-    // expired: u is then of no use.
+    // Computes u by vertex and channel from p by edge and channel, which may be rounded. Returns
+    // false if the watch expired; u is then undefined.
     template <class Real>
     bool run(std::span<const Real> p, double slack, std::span<double> u, Watch& watch);
 

@@ -1,15 +1,17 @@
-// A data term G(u) = Σ_i G_i(u_i), convex and separable over the vertices, as the solvers see it.
+// A data term G(u) = Σ_i G_i(u_i), convex and separable over the vertices: the interface of the
+// solvers.
 //
-// u has n vertices and C channels; arrays hold channel after channel: entry c·n + i is vertex i,
-// channel c. Only the simplex couples the channels of a vertex. The arrays a term is made of are
+// u has n vertices and C channels. Arrays hold one channel after another: entry c·n + i is vertex
+// i, channel c. Only the simplex couples the channels of a vertex. The arrays of a term are
 // borrowed and must outlive it.
 //
-// Every term has a domain that holds a minimiser of G + TV: its own (a box, a simplex), or all
-// values between the least and the greatest minimiser of any G_i, since clipping u to that range
-// lowers G and never raises TV. Conjugates and proximal maps are those of G restricted to the
-// domain, so that every |p| ≤ 1 has a finite dual value, and a certificate needs no repair. G
-// itself is not restricted: a lower bound over the domain is one everywhere. Entries of the squared
-// loss with a positive weight need no domain, and have none. (docs/theory/terms.md has the proofs.)
+// Every term has a domain that contains a minimiser of G + TV. It is the term's own domain (a box,
+// a simplex) or the interval between the smallest and the largest minimiser of any G_i, since
+// clipping u to this interval lowers G and never raises TV. Conjugates and proximal maps are those
+// of G restricted to the domain. Every |p| ≤ 1 therefore has a finite dual value, and a certificate
+// needs no repair. G itself is not restricted: a lower bound over the domain is a lower bound
+// everywhere. Entries of the squared loss with a positive weight need no domain, and have none.
+// (docs/theory/terms.md has the proofs.)
 #pragma once
 
 #include <algorithm>
@@ -28,7 +30,7 @@ struct Interval {
 
     double clip(double x) const { return std::min(std::max(x, lower), upper); }
     double nearest_to_zero() const { return clip(0.0); }
-    // argmax of s·u over the interval; the tie at s = 0 goes to the number nearest to 0.
+    // argmax of s·u over the interval. For s = 0 it is the number nearest to 0.
     double maximizer(double s) const {
         return s > 0.0 ? upper : s < 0.0 ? lower : nearest_to_zero();
     }
@@ -38,7 +40,7 @@ struct Interval {
     }
 };
 
-// How many entries, and where a vertex's are.
+// The number of entries, and the position of the entries of a vertex.
 struct TermShape {
     std::size_t n_vertices;
     std::size_t n_channels = 1;
@@ -60,10 +62,10 @@ class DataTerm {
     std::size_t n_vertices() const { return shape_.n_vertices; }
     std::size_t n_channels() const { return shape_.n_channels; }
 
-    // G(u), summed with compensation; infinite where G is.
+    // G(u), by compensated summation; infinite where G is.
     virtual double value(std::span<const double> u, int n_threads = 1) const = 0;
 
-    // G*(s) = sup_u ⟨s, u⟩ - G(u), over the domain where needed; summed with compensation.
+    // G*(s) = sup_u ⟨s, u⟩ - G(u), over the domain where needed, by compensated summation.
     virtual double conjugate(std::span<const double> s, int n_threads = 1) const = 0;
 
     // Both, and what G_i(u_i) + G_i*(s_i) exceeds u_i s_i by, for a certificate: s_i is known up to
@@ -71,12 +73,13 @@ class DataTerm {
     virtual Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
                         int n_threads) const = 0;
 
-    // out = argmin_u G(u) + Σ_i (u_i - v_i)² / (2 steps_i). One step for all, or one per vertex
-    // (shared by its channels). `out` may be `v`.
+    // out = argmin_u G(u) + Σ_i (u_i - v_i)² / (2 steps_i). There is one step for all vertices, or
+    // one per vertex (shared by its channels). `out` may be `v`.
     virtual void prox(std::span<const double> v, std::span<const double> steps,
                       std::span<double> out, int n_threads) const = 0;
 
-    // The same to rounding, for terms that search for it, from a guess. `out` must not be `guess`.
+    // The same up to rounding, for terms that iterate, starting from a guess. `out` must not be
+    // `guess`.
     virtual void prox_near([[maybe_unused]] std::span<const double> guess,
                            std::span<const double> v, std::span<const double> steps,
                            std::span<double> out, int n_threads) const {
@@ -86,14 +89,14 @@ class DataTerm {
     // γ such that G - γ/2 ‖u‖² is convex on the domain; 0 if there is none.
     virtual double strong_convexity() const { return 0.0; }
 
-    // An interval that holds every entry of some minimiser of G + TV.
+    // An interval that contains every entry of some minimiser of G + TV.
     virtual Interval domain() const { return {}; }
 
   protected:
     TermShape shape_;
 };
 
-// A term whose G_i depend on one entry each, so that the value of a fused component is a problem in
+// A term whose G_i each depend on one entry, so that the value of a fused component is a problem in
 // one number.
 class SeparableTerm : public DataTerm {
   public:
@@ -104,13 +107,13 @@ class SeparableTerm : public DataTerm {
                              double slope) const = 0;
 };
 
-// A separable term that is differentiable inside the domain: it also tells how far each vertex is
-// from the value of its component, which is what solving exactly needs.
+// A separable term that is differentiable inside the domain. Its derivative measures how far each
+// vertex is from the value of its component, which the exact solver needs.
 class SmoothTerm : public SeparableTerm {
   public:
     using SeparableTerm::SeparableTerm;
 
-    // G_i'(u), i an entry (channel and vertex) as above.
+    // G_i'(u), where i is an entry (channel and vertex) as above.
     virtual double derivative(std::size_t i, double u) const = 0;
 };
 

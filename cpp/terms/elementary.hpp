@@ -1,12 +1,12 @@
 // Exponentials, logarithms and powers with the same bits on every processor.
 //
-// The system's library chooses among several versions by the processor that it finds, and so does
-// NumPy. Those differ in the last bit. These functions consist of IEEE additions, multiplications
-// and divisions, which the build does not contract.
+// The C library and NumPy select among several implementations by the processor, and these differ
+// in the last bit. The functions here consist of IEEE additions, multiplications and divisions,
+// which the build does not contract.
 //
-// quick_log and quick_exp have no branches, calls or tables, so compilers vectorise loops over them,
-// without a change of bits. The others serve all arguments. All but `power` are good to two units in
-// the last place, or to four where `exp` is above e^700 or below e^-700.
+// quick_log and quick_exp have no branches, calls or tables, so that compilers vectorise loops over
+// them without a change of bits. The other functions accept all arguments. All but `power` are
+// accurate to two units in the last place, or to four where `exp` is above e^700 or below e^-700.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@ namespace graphtv {
 
 namespace elementary {
 
-// The logarithm of 2, as a number with zeros at its end, so that products with exponents are exact,
-// and the rest.
+// The logarithm of 2 as a sum: a number with trailing zeros, so that products with exponents are
+// exact, and the rest.
 inline constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
 
-// 2⁵²: added to a small integer, it brings that integer to the lowest bits.
+// 2⁵²: adding it to a small integer moves that integer to the lowest bits.
 inline constexpr double shifter = 0x1p52;
 
 }  // namespace elementary
@@ -50,7 +50,7 @@ inline double quick_log(double x) {
     sum = sum * z + 2.0 / 7;
     sum = sum * z + 2.0 / 5;
     sum = sum * z + 2.0 / 3;
-    // 2s = f - s f: what is rounded is small beside f.
+    // 2s = f - s f: the rounding errors are small compared with f.
     const double tail = s * (z * sum - f) + e * ln2_low;
     return e * ln2_high + (f + tail);
 }
@@ -114,8 +114,8 @@ inline double expm1(double x) {
     return x * sum;
 }
 
-// x^y for x ≥ 0, relatively good to about |y log x| units in the last place; exact for y = ±1, 0
-// and rounded once for y = 2.
+// x^y for x ≥ 0, with a relative error of about |y log x| units in the last place; exact for y =
+// ±1, 0 and rounded once for y = 2.
 inline double power(double x, double y) {
     if (y == 1.0) return x;
     if (y == -1.0) return 1.0 / x;

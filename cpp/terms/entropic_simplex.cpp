@@ -12,8 +12,8 @@
 
 namespace graphtv {
 
-// Beyond τε = 1e100 the distance counts for nothing beside the entropy, and beyond τ max|ρ| = 1e290
-// for nothing beside the cost: longer steps end in the same point, but τρ would overflow.
+// Beyond τε = 1e100 the distance is negligible compared with the entropy, and beyond τ max|ρ| =
+// 1e290 compared with the cost. Longer steps end in the same point, but τρ would overflow.
 EntropicSimplexTerm::EntropicSimplexTerm(TermShape shape, std::span<const double> cost,
                                          double epsilon)
     : DataTerm(shape), cost_(cost), epsilon_(epsilon), longest_step_(1e100 / epsilon) {
@@ -38,7 +38,7 @@ double EntropicSimplexTerm::value(std::span<const double> u, int n_threads) cons
     if (outside > 0.0) return infinite;
     return sum_of_rows(u.size(), n_threads,
                        [&](std::size_t i, std::span<double> terms) {
-                           // Where u = 0 so is u log u, whatever stands for the logarithm.
+                           // Where u = 0, u log u is 0 for any value of the logarithm.
                            for (std::size_t k = 0; k < terms.size(); ++k)
                                terms[k] = std::max(u[i + k], std::numeric_limits<double>::min());
                            for (std::size_t k = 0; k < terms.size(); ++k)
@@ -52,7 +52,7 @@ double EntropicSimplexTerm::conjugate(std::span<const double> s, int n_threads) 
     const std::size_t n = n_vertices();
     return sum_of_rows(n, n_threads,
                        [&](std::size_t i, std::span<double> terms) {
-                           constexpr double nothing = -700.0;  // in comparison with exp(0)
+                           constexpr double nothing = -700.0;  // compared with exp(0)
                            std::array<double, longest_row> largest, power, total{};
                            largest.fill(-std::numeric_limits<double>::infinity());
                            for (std::size_t e = i; e < s.size(); e += n)
@@ -154,7 +154,7 @@ void EntropicSimplexTerm::prox_near(std::span<const double> guess, std::span<con
 
 double EntropicSimplexTerm::finite(double tau) const { return std::min(tau, longest_step_); }
 
-// τ is kept from 0, where a would not be finite.
+// τ is bounded away from 0, where a would not be finite.
 double EntropicSimplexTerm::scale(double tau) const {
     return std::min(1.0 / (tau * epsilon_), 1e300);
 }

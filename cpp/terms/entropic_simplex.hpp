@@ -3,9 +3,9 @@
 //     G(u) = Σ_i ⟨ρ_i, u_i⟩ + ε Σ_c u_ic log u_ic + δ{u_i ∈ Δ_C},
 //     G*(s) = Σ_i ε log Σ_c exp((s_ic - ρ_ic)/ε).
 //
-// The paper finds the proximal map through Moreau's identity by Newton's method on G*, in C unknowns
-// per vertex. Here the unknowns are eliminated but for one, for which Newton's method converges
-// from every start, or found together from a good guess; see terms/simplex_prox.hpp.
+// The paper computes the proximal map through Moreau's identity by Newton's method on G*, in C
+// unknowns per vertex. Here all unknowns but one are eliminated and Newton's method converges from
+// every start, or all unknowns are found together from a good guess; see terms/simplex_prox.hpp.
 #pragma once
 
 #include "terms/data_term.hpp"

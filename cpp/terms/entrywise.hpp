@@ -1,4 +1,5 @@
-// What terms that are a sum over entries share: the loops. A term gives the formulas for one entry,
+// The loops that terms share which are a sum over entries. A term provides the formulas for one
+// entry,
 //
 //     value_at(i, u), conjugate_at(i, s), prox_at(i, v, step),
 //     maximizer_at(i, s)         argmax_u s u - G_i(u) over the domain
@@ -19,7 +20,7 @@
 
 namespace graphtv {
 
-// A borrowed number per entry, or one for all.
+// A borrowed number per entry, or one number for all entries.
 class Entries {
   public:
     explicit Entries(std::span<const double> values)
@@ -32,10 +33,10 @@ class Entries {
     std::size_t stride_;
 };
 
-// step · weight, kept finite: beyond this bound a proximal map is a minimiser to the last bit.
+// step · weight, kept finite: beyond this bound the proximal map is a minimiser to the last bit.
 inline double finite_product(double step, double weight) { return std::min(step * weight, 1e300); }
 
-// From the least to the greatest of the signal where there is data; {0} where there is none.
+// The range of the signal over all entries with data; {0} if there are none.
 inline Interval signal_range(std::size_t n, const Entries& signal, const Entries& weights) {
     Interval range{std::numeric_limits<double>::infinity(),
                    -std::numeric_limits<double>::infinity()};
@@ -47,9 +48,9 @@ inline Interval signal_range(std::size_t n, const Entries& signal, const Entries
     return range.lower <= range.upper ? range : Interval{0.0, 0.0};
 }
 
-// (v + a f)/(1 + a), as a step from the heavier of the two towards the other: free of cancellation
-// that is not in the data, and of equal numbers the mean is that number to the bit. Problems whose
-// minimum is 0 rest on this, as no relative gap forgives a last bit there.
+// (v + a f)/(1 + a), computed as a step from the heavier of the two towards the other. This avoids
+// cancellation that is not in the data, and the mean of equal numbers is exact. Problems whose
+// minimum is 0 depend on this, since any error in the last bit violates a relative gap there.
 inline double weighted_mean(double v, double f, double a) {
     return a > 1.0 ? f + (v - f) / (1.0 + a) : v + (f - v) * (a / (1.0 + a));
 }

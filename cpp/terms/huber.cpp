@@ -10,8 +10,8 @@ HuberTerm::HuberTerm(TermShape shape, std::span<const double> signal,
       domain_(signal_range(shape.size(), signal_, weights_)),
       delta_(delta) {}
 
-// Newton's method on the derivative, which is piecewise linear and grows: it ends on the piece that
-// holds the root. Between the ends of a bracket that a bisection halves whenever a step leaves it.
+// Newton's method on the derivative, which is piecewise linear and increasing: it ends on the piece
+// that contains the root. A step that leaves the bracket is replaced by a bisection.
 double HuberTerm::minimizer(std::span<const Vertex> component, std::size_t channel,
                             double slope) const {
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -44,7 +44,7 @@ double HuberTerm::minimizer(std::span<const Vertex> component, std::size_t chann
         double next = m - rise / curvature.value();  // infinite on a flat piece: bisect
         if (next == m) break;
         if (!(next > low && next < high)) next = low + 0.5 * (high - low);
-        if (next == low || next == high) break;  // neighbouring numbers
+        if (next == low || next == high) break;  // adjacent floating-point numbers
         m = next;
     }
     return domain_.clip(m);

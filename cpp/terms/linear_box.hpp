@@ -1,5 +1,5 @@
-// A linear cost on a box, G(u) = Σ_i a_i u_i for lower_i ≤ u_i ≤ upper_i, else infinite: minimum
-// cuts, and their relaxations.
+// A linear cost on a box, G(u) = Σ_i a_i u_i for lower_i ≤ u_i ≤ upper_i, else infinite. Used for
+// minimum cuts and their relaxations.
 //
 //     G_i*(s) = max of (s - a) u over the box,    prox: v - τ a, clipped
 #pragma once
@@ -30,7 +30,8 @@ class LinearBoxTerm final : public EntrywiseTerm<LinearBoxTerm, SeparableTerm> {
         return box(i).clip(v - step * cost_[i]);
     }
 
-    // In the boxes of all vertices of the component; if they share no number, any of them.
+    // In the boxes of all vertices of the component; if their intersection is empty, in any of
+    // them.
     double minimizer(std::span<const Vertex> component, std::size_t channel,
                      double slope) const override;
     Interval domain() const override { return domain_; }

@@ -3,12 +3,12 @@
 #include "terms/elementary.hpp"
 namespace graphtv {
 
-// φ(x) = x - w - a/(1 + exp(x)) grows with slope at least 1. It is negative at w and, since
-// a/(1 + exp(x)) ≤ log(1 + a) from max(w, 0) + log(1 + a) on, positive there.
+// φ(x) = x - w - a/(1 + exp(x)) increases with slope at least 1. It is negative at w. Since a/(1 +
+// exp(x)) ≤ log(1 + a) from max(w, 0) + log(1 + a) on, it is positive there.
 double logistic_prox(double w, double a) {
     double low = w;
     double high = std::min(w + a, std::max(w, 0.0) + elementary::log1p(a));
-    // The first step is taken from w: nearly exact for small a; cut off for large a.
+    // The first step starts from w: it is nearly exact for small a and is clipped for large a.
     const double first = 1.0 / (1.0 + elementary::exp(w));
     double x = std::min(w + a * first / (1.0 + a * first * (1.0 - first)), high);
     for (int round = 0; round < 200; ++round) {
@@ -20,7 +20,7 @@ double logistic_prox(double w, double a) {
         // |φ''| ≤ φ', so that the next error is at most the square of this step.
         if (std::abs(next - x) <= 1e-8 * std::min(1.0, std::abs(x))) return next;
         if (!(next > low && next < high)) next = low + 0.5 * (high - low);
-        if (next == low || next == high) break;  // neighbouring numbers
+        if (next == low || next == high) break;  // adjacent floating-point numbers
         x = next;
     }
     return x;

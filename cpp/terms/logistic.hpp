@@ -1,8 +1,9 @@
 // The logistic loss G(u) = Σ_i c_i log(1 + exp(-y_i u_i)) with labels y_i = ±1 and c_i ≥ 0; y_i = 0
 // or c_i = 0 where there is no label.
 //
-// The minimisers of G_i are at infinity, so the domain depends on the graph and is given: an
-// interval that holds a minimiser of G + TV. With σ = 1/(1 + exp(yu)) and t = -s y / c,
+// The minimisers of G_i are at infinity. The domain therefore depends on the graph and is a
+// parameter: an interval that contains a minimiser of G + TV. With σ = 1/(1 + exp(yu)) and t = -s y
+// / c,
 //
 //     G_i'(u) = -c y σ,    G_i*(s): at y u = log((1 - t)/t), clipped to the domain,
 //     prox: the root of x - y v = τ c / (1 + exp(x)), x = y u, by safeguarded Newton steps; clipped

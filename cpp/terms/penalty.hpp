@@ -1,15 +1,15 @@
-// A penalty F of the weighted differences x = Ku, as the solvers see it.
+// A penalty F of the weighted differences x = Ku: the interface of the solvers.
 //
-// x and p have m edges and C channels. Arrays hold channel after channel: entry c·m + e is edge e,
-// channel c. F is convex, F(0) = 0, and F does not grow when an entry of x moves towards 0. The domains
-// of the data terms rest on the last property (data_term.hpp).
+// x and p have m edges and C channels. Arrays hold one channel after another: entry c·m + e is edge
+// e, channel c. F is convex, F(0) = 0, and F does not increase when an entry of x moves towards 0.
+// The domains of the data terms depend on the last property (data_term.hpp).
 //
 // F is a sum over groups of entries, F(x) = Σ_g F_g(x_g). A group may hold one entry, the channels of an
 // edge, several edges, or several edges with all their channels. F* is finite on a product of one convex
 // set per group, such as the balls ‖p_g‖ ≤ 1.
 //
-// Every function is a pass over all entries: a virtual call costs nothing there. Inner loops that need
-// the formula of a single entry ask for it once, by `by_edge`.
+// Every function is a pass over all entries, so a virtual call costs nothing. Inner loops that need
+// the formula of a single entry request it once through `by_edge`.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ class Penalty {
     Penalty(const Penalty&) = delete;
     Penalty& operator=(const Penalty&) = delete;
 
-    // F(Ku), summed with compensation.
+    // F(Ku), by compensated summation.
     virtual double value(const EdgeList& graph, std::span<const double> weights,
                          std::span<const double> u, int n_threads) const = 0;
 
-    // F*(p), summed with compensation; infinite also if some p is not a number. p may be rounded.
+    // F*(p), by compensated summation; also infinite if some p is NaN. p may be rounded.
     virtual double conjugate(std::span<const double> p, int n_threads) const = 0;
     virtual double conjugate(std::span<const Rounded> p, int n_threads) const;
 
@@ -49,8 +49,8 @@ class Penalty {
     // The nearest p for which F* is finite.
     virtual void project(std::span<double> p, int n_threads) const = 0;
 
-    // out = argmin_p F*(p) + Σ_e ‖p_e - v_e‖² / (2 steps_e). One step for all, or one per edge, which
-    // the edges of a group share. F*(out) is finite. `out` may be `v`.
+    // out = argmin_p F*(p) + Σ_e ‖p_e - v_e‖² / (2 steps_e). There is one step for all edges, or
+    // one per edge, which the edges of a group share. F*(out) is finite. `out` may be `v`.
     virtual void prox_conjugate(std::span<const double> v, std::span<const double> steps,
                                 std::span<double> out, int n_threads) const = 0;
 
@@ -61,7 +61,7 @@ class Penalty {
     virtual std::optional<EdgePenalty> by_edge() const { return std::nullopt; }
 };
 
-// Total variation and its Huber relaxation: F(x) = Σ h(x_ec), every entry on its own.
+// Total variation and its Huber relaxation: F(x) = Σ h(x_ec), a sum over single entries.
 class EdgewisePenalty final : public Penalty {
   public:
     explicit EdgewisePenalty(EdgePenalty h = {}) : h_(h) {}

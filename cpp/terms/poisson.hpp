@@ -51,7 +51,7 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
     }
     double prox_at(std::size_t i, double v, double step) const {
         if (weights_[i] == 0.0) return domain_.clip(v);
-        // The root that does not cancel, for either sign of b = v - τc; q² = 4τcf.
+        // The form of the root that avoids cancellation, for either sign of b = v - τc; q² = 4τcf.
         const double a = finite_product(step, weights_[i]);
         const double b = v - a, q = 2.0 * std::sqrt(a) * std::sqrt(counts_[i]);
         const double r = elementary::hypot(b, q);

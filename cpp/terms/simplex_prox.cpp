@@ -9,7 +9,7 @@ namespace graphtv {
 
 namespace {
 
-// Where the search for ω(x) starts: within reach of the first step below.
+// The start of the search for ω(x), close enough for the first step below.
 double omega_guess(double x) {
     if (x < -2.0) return elementary::exp(x);
     if (x >= 4.0) return x - elementary::log(x);
@@ -18,8 +18,8 @@ double omega_guess(double x) {
 }
 
 // Wright's omega function, the root of y + log y = x, by the steps of fourth order of Fritsch,
-// Shafer and Crowley (Comm. ACM 16, 1973). `y` is a guess, good or bad. Ends with a step from a
-// relative residual w of at most 0.05, and raises `residual` to it: the error left is far below w⁴.
+// Shafer and Crowley (Comm. ACM 16, 1973). `y` is any guess. The last step starts from a relative
+// residual w of at most 0.05, and `residual` is raised to w: the remaining error is far below w⁴.
 double omega(double x, double y, double& residual) {
     if (x < -40.0) return elementary::exp(x);  // 1 - exp(x) rounds to 1
     bool trusted = y > 0.0;
@@ -48,9 +48,9 @@ double omega(double x, double y, double& residual) {
 //
 //     ψ(Y) = Σ_c ω(d_c + Y + log Y) - a,    ψ'(Y) = Σ_c y_c/(1 + y_c) · (1 + Y)/Y,
 //
-// is increasing and convex, linear where the y_c are small (a soft maximum) and piecewise linear
-// where they are large (a projection). Since y_c ≥ Y exp(d_c), the root lies left of
-// a / Σ exp(d_c), and Newton's method descends from there to it without ever passing it.
+// is increasing and convex. It is linear where the y_c are small (a soft maximum) and piecewise
+// linear where they are large (a projection). Since y_c ≥ Y exp(d_c), the root is at most a / Σ
+// exp(d_c), and Newton's method decreases monotonically from there to the root.
 void simplex_prox(std::span<const double> d, double a, std::span<double> y) {
     double softmax = 0.0;
     for (const double x : d) softmax += elementary::exp(x);
@@ -70,7 +70,7 @@ void simplex_prox(std::span<const double> d, double a, std::span<double> y) {
         const double size = std::abs(step) / Y;
         Y -= step;
         total = 0.0;
-        for (double& value : y) {  // to first order: the guess for the next round, or the end
+        for (double& value : y) {  // to first order: the guess for the next round, or the result
             value -= value / (1.0 + value) * rate * step;
             total += value;
         }
@@ -83,11 +83,11 @@ namespace {
 
 constexpr std::size_t width = SimplexGroup::width;
 
-// Enough for errors below 1e-13; as many rounds as there are for guesses that are off by far.
+// Enough for errors below 1e-13, and the number of rounds for guesses that are far off.
 constexpr double sufficient = 6e-4;
 constexpr int most_rounds = 5;
 
-// lag = d - y - log y, which should be -ν, and 1/(1 + y).
+// lag = d - y - log y, whose target is -ν, and 1/(1 + y).
 void linearise(const double* __restrict y, const double* __restrict d, double* __restrict lag,
                double* __restrict inverse, double* __restrict total, double* __restrict slope,
                double* __restrict pull) {
@@ -101,7 +101,7 @@ void linearise(const double* __restrict y, const double* __restrict d, double* _
     }
 }
 
-// The relative changes w of y that ν asks for, in the place of the lag; not all at once if large.
+// Replaces the lag by the relative changes w of y that ν requires; large changes are limited.
 void restrain(const double* __restrict nu, const double* __restrict inverse, double* __restrict lag,
               double* __restrict worst) {
     for (std::size_t k = 0; k < width; ++k) {
@@ -111,7 +111,7 @@ void restrain(const double* __restrict nu, const double* __restrict inverse, dou
     }
 }
 
-// y for this ν. In the place of 1/(1 + y) goes y/(1 + y) for the new y, to third order.
+// Updates y for this ν. Replaces 1/(1 + y) by y/(1 + y) for the new y, to third order.
 void correct(const double* __restrict changes, double* __restrict inverse, double* __restrict y,
              double* __restrict total, double* __restrict slope) {
     for (std::size_t k = 0; k < width; ++k) {
@@ -127,7 +127,7 @@ void correct(const double* __restrict changes, double* __restrict inverse, doubl
 
 }  // namespace
 
-// One round; the greatest w before it.
+// One round. Returns the largest w before it.
 double SimplexGroup::improve() {
     Row total{}, slope{}, pull{}, nu, worst{};
     for (std::size_t c = 0; c < y.size(); ++c)
@@ -145,7 +145,7 @@ double SimplexGroup::improve() {
     return *std::max_element(worst.begin(), worst.end());
 }
 
-// False if something has overflowed on the way.
+// False if there was an overflow.
 bool SimplexGroup::normalise() {
     Row total{};
     for (const Row& row : y)
@@ -156,7 +156,7 @@ bool SimplexGroup::normalise() {
 }
 
 bool SimplexGroup::solve() {
-    constexpr double smallest = 1e-290;  // that has a logarithm after a few rounds still
+    constexpr double smallest = 1e-290;  // its logarithm stays finite for a few rounds
     double least = 1.0;
     for (Row& row : y)
         for (std::size_t k = 0; k < width; ++k) {

@@ -4,8 +4,9 @@
 //
 //     y_c + log y_c = d_c + ν,    Σ_c y_c = a,
 //
-// with d_c = a (v_c - τρ_c) less its greatest value. One vertex from anywhere, or a group of them, in
-// vector instructions, from a good guess: the last iteration's points.
+// with d_c = a (v_c - τρ_c) minus its largest value. There are two solvers: one for a single vertex
+// from any start, and a vectorised one for a group of vertices from a good guess, such as the
+// points of the last iteration.
 #pragma once
 
 #include <array>
@@ -15,14 +16,16 @@
 
 namespace graphtv {
 
-// u = y/a, from d and a. Starts from nothing and always arrives.
+// u = y/a, from d and a. Needs no guess and always converges.
 void simplex_prox(std::span<const double> d, double a, std::span<double> u);
 
-// The same for neighbouring vertices. Class after class, each with a row of the vertices.
+// The same for neighbouring vertices. Arrays hold one class after another, each with a row of the
+// vertices.
 //
-// A round linearises all conditions at once, which gives ν and with it the y_c to second order; puts
-// these right, ν being given, by a step of fourth order; and moves ν once more, to first order, such
-// that Σ y = a. From relative errors w that leaves less than w⁴, for one logarithm a class.
+// A round has three steps. It linearises all conditions at once, which gives ν, and with it the y_c
+// to second order. It corrects the y_c for this ν by a step of fourth order. It moves ν once more,
+// to first order, such that Σ y = a. Relative errors w become smaller than w⁴, for one logarithm
+// per class.
 class SimplexGroup {
   public:
     static constexpr std::size_t width = 8;
@@ -34,7 +37,8 @@ class SimplexGroup {
     Row a;
     std::vector<Row> d, y;  // y: the guess
 
-    // Makes y the points u. False if the guess was too bad for some vertex: y is of no use then.
+    // Replaces y by the points u. Returns false if the guess was too bad for some vertex; y is then
+    // invalid.
     bool solve();
 
   private:

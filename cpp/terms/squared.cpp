@@ -12,7 +12,7 @@ SquaredTerm::SquaredTerm(TermShape shape, std::span<const double> signal,
 
 double SquaredTerm::minimizer(std::span<const Vertex> component, std::size_t channel,
                               double slope) const {
-    // Sums of differences: where all data agree, their mean is that number to the last bit.
+    // Sums of differences: if all data are equal, their mean is exact.
     CompensatedSum mass, moment;
     double pivot = 0.0;
     bool is_set = false;

@@ -42,7 +42,7 @@ class SquaredTerm final : public EntrywiseTerm<SquaredTerm, SmoothTerm> {
     double derivative(std::size_t i, double u) const override {
         return weights_[i] * (u - signal_[i]);
     }
-    // One vertex with data frees its component from the domain.
+    // If one vertex has data, its component needs no domain.
     double minimizer(std::span<const Vertex> component, std::size_t channel,
                      double slope) const override;
     double strong_convexity() const override { return least_weight_; }

@@ -1,6 +1,6 @@
-// Sums with the rounding errors kept (Knuth's TwoSum; Ogita, Rump and Oishi, "Accurate sum and dot
-// product", 2005): as accurate as if computed in twice the precision, then rounded once. They are
-// cut into shards that depend on the number of terms alone, so that threads do not change a bit.
+// Compensated sums (Knuth's TwoSum; Ogita, Rump and Oishi, "Accurate sum and dot product", 2005):
+// as accurate as if computed in twice the precision, then rounded once. They are split into shards
+// that depend only on the number of terms, so that the number of threads does not change a bit.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class CompensatedSum {
         error_ += other.error_;
     }
 
-    // Infinite terms leave a sum of their sign, whatever became of the error.
+    // Infinite terms give a sum of their sign, for any value of the error.
     double value() const { return std::isfinite(sum_) ? sum_ + error_ : sum_; }
 
   private:
@@ -37,7 +37,7 @@ class CompensatedSum {
     double error_ = 0.0;
 };
 
-// Equal pieces of [0, n), few enough for a fixed array of partial results.
+// Equal parts of [0, n), few enough for a fixed array of partial results.
 class Shards {
   public:
     static constexpr std::size_t most = 256, least_length = 4096;
@@ -53,7 +53,7 @@ class Shards {
     std::size_t n_, length_;
 };
 
-// body(begin, end) for every shard of [0, n), with a look before each.
+// Calls body(begin, end) for every shard of [0, n) and checks the watch before each.
 template <class Body>
 void for_shards(std::size_t n, int n_threads, const Body& body) {
     const Shards shards(n);
@@ -63,7 +63,8 @@ void for_shards(std::size_t n, int n_threads, const Body& body) {
     });
 }
 
-// The shards' sums, sum(begin, end, lanes) adding to four sums in turn, which hides the latency of one.
+// The sums of the shards. sum(begin, end, lanes) adds to four sums in turn, which hides the latency
+// of an addition.
 template <class Sum>
 CompensatedSum sum_of_shards(std::size_t n, int n_threads, const Sum& sum) {
     const Shards shards(n);
@@ -91,7 +92,7 @@ void add_in_turn(std::size_t begin, std::size_t end, std::array<CompensatedSum, 
     for (; i < end; ++i) lanes[0].add(term(i));
 }
 
-// Σ term(i) over [0, n), in double the precision.
+// Σ term(i) over [0, n), in twice the precision.
 template <class Term>
 CompensatedSum sum_of(std::size_t n, int n_threads, const Term& term) {
     return sum_of_shards(n, n_threads, [&](std::size_t begin, std::size_t end, auto& lanes) {
@@ -101,7 +102,7 @@ CompensatedSum sum_of(std::size_t n, int n_threads, const Term& term) {
 
 inline constexpr std::size_t longest_row = 64;
 
-// The same where terms come in rows: fill(i, terms) makes those from i on, in vector instructions.
+// The same for terms that come in rows: fill(i, terms) computes those from i on, vectorised.
 template <class Fill>
 CompensatedSum sum_of_rows(std::size_t n, int n_threads, const Fill& fill) {
     return sum_of_shards(n, n_threads, [&](std::size_t begin, std::size_t end, auto& lanes) {
@@ -114,7 +115,7 @@ CompensatedSum sum_of_rows(std::size_t n, int n_threads, const Fill& fill) {
     });
 }
 
-// The same without the errors, for norms in hot loops. Takes no memory.
+// The same without compensation, for norms in hot loops. Allocates no memory.
 template <class Term>
 double quick_sum_of(std::size_t n, int n_threads, const Term& term) {
     const Shards shards(n);

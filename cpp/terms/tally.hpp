@@ -1,11 +1,11 @@
-// What a pass over the vertices or over the edges adds up for a certificate. With g = G_i, x = u_i
+// Sums of a pass over the vertices or over the edges for a certificate. With g = G_i, x = u_i
 // and y = s_i, or g = F_e, x = (Ku)_e and y = p_e, the Fenchel-Young inequality says
 //
 //     g(x) + g*(y) - x y ≥ 0,
 //
 // and the sum of all these excesses is the gap, since the products cancel: ⟨u, -Kᵀp⟩ + ⟨Ku, p⟩ = 0.
 // Each excess is computed without cancellation. So the gap is as accurate as its terms, however
-// large the objectives or the data are beside it.
+// large the objectives or the data are in comparison.
 #pragma once
 
 #include <array>
