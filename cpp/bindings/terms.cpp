@@ -42,20 +42,21 @@ class PythonTermOf : public Base {
     // is too small makes it negative, which proves nothing either: its size counts.
     Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
                 int n_threads) const override {
-        Tally total, products;
-        products = tally_of(u.size(), n_threads, [&](std::size_t i, Tally& to) {
-            to.excess.add(-u[i] * s[i]);
-            to.excess_rounding +=
+        CompensatedSum excess;
+        Tally total;
+        for (std::size_t i = 0; i < u.size(); ++i) {
+            excess.add(-u[i] * s[i]);
+            total.excess_rounding +=
                 std::abs(u[i] * s[i]) * unit_roundoff + errors[i] * std::abs(u[i]);
-        });
+        }
         const double primal = value(u, n_threads), dual = conjugate(s, n_threads);
         total.value.add(primal);
         total.conjugate.add(dual);
-        products.excess.add(primal);
-        products.excess.add(dual);
-        total.excess.add(std::abs(products.excess.value()));
+        excess.add(primal);
+        excess.add(dual);
+        total.excess = std::abs(excess.value());
         total.rounding = 16.0 * unit_roundoff * (std::abs(primal) + std::abs(dual));
-        total.excess_rounding = total.rounding + products.excess_rounding;
+        total.excess_rounding += total.rounding;
         return total;
     }
     void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,

@@ -16,106 +16,98 @@ namespace {
 
 constexpr std::size_t few_edges = 1 << 16;  // not worth two threads
 
-// Adds to sums and, in the place of their errors in units of the last place, the size of every
-// partial sum and of every product (Higham, "Accuracy and Stability of Numerical Algorithms", 3.3).
-struct WithErrors {
-    double *sums, *errors;
-
-    void fill(std::size_t n) const {
-        std::fill_n(sums, n, 0.0);
-        std::fill_n(errors, n, 0.0);
-    }
-    template <int sign>
-    void add(Vertex first, const double* flows, std::size_t length) const {
-        double *sum = sums + first, *error = errors + first;
-        for (std::size_t k = 0; k < length; ++k) {
-            sum[k] += sign * flows[k];
-            error[k] += std::abs(sum[k]) + std::abs(flows[k]);
-        }
-    }
-    void add(const WithErrors& other, std::size_t first, std::size_t last) const {
-        for (std::size_t i = first; i < last; ++i) {
-            sums[i] += other.sums[i];
-            errors[i] += other.errors[i] + std::abs(sums[i]);
-        }
-    }
-    WithErrors channel(std::size_t first) const { return {sums + first, errors + first}; }
-};
-
-struct WithoutErrors {
+// Sums over the edges of each vertex in [low, high).
+struct Sums {
     double* sums;
+    Vertex low, high;
 
-    void fill(std::size_t n) const { std::fill_n(sums, n, 0.0); }
-    template <int sign>
-    void add(Vertex first, const double* flows, std::size_t length) const {
-        double* sum = sums + first;
-        for (std::size_t k = 0; k < length; ++k) sum[k] += sign * flows[k];
-    }
-    void add(const WithoutErrors& other, std::size_t first, std::size_t last) const {
-        for (std::size_t i = first; i < last; ++i) sums[i] += other.sums[i];
-    }
-    WithoutErrors channel(std::size_t first) const { return {sums + first}; }
+    void fill() const { std::fill(sums + low, sums + high, 0.0); }
+    void add(Vertex v, double flow) const { sums[v] += flow; }
 };
 
-// out = scale · Kᵀp; `others` makes room for the sums of a second half of the edges.
-template <class Real, class Sums, class Others>
+// The same and, in the place of their errors in units of the last place, the size of every partial
+// sum and of every product (Higham, "Accuracy and Stability of Numerical Algorithms", 3.3).
+struct SumsWithErrors {
+    double *sums, *errors;
+    Vertex low, high;
+
+    void fill() const {
+        std::fill(sums + low, sums + high, 0.0);
+        std::fill(errors + low, errors + high, 0.0);
+    }
+    void add(Vertex v, double flow) const {
+        sums[v] += flow;
+        errors[v] += std::abs(sums[v]) + std::abs(flow);
+    }
+};
+
+// Adds sign · flows to the vertices from `first` on, as far as they are in range.
+template <class To>
+void add_run(const To& to, Vertex first, double sign, const double* flows, std::size_t length) {
+    const Vertex begin = std::max(first, to.low);
+    const Vertex end = std::min(first + static_cast<Vertex>(length), to.high);
+    for (Vertex v = begin; v < end; ++v) to.add(v, sign * flows[v - first]);
+}
+
+// scale · Kᵀp of a channel. Every vertex adds its edges in their order.
+template <class Real, class To>
+void gather(const EdgeList& graph, std::span<const double> weights, const Real* p, double scale,
+            const To& to) {
+    to.fill();
+    const auto add = [&](std::size_t e, std::size_t length) {
+        const auto [tail, head] = graph.edges[e];
+        if (length == 1) {
+            const double flow = scale * weights[e] * value_of(p[e]);
+            if (tail >= to.low && tail < to.high) to.add(tail, flow);
+            if (head >= to.low && head < to.high) to.add(head, -flow);
+            return;
+        }
+        std::array<double, longest_run> run;
+        for (std::size_t k = 0; k < length; ++k)
+            run[k] = scale * weights[e + k] * value_of(p[e + k]);
+        add_run(to, tail, 1.0, run.data(), length);
+        add_run(to, head, -1.0, run.data(), length);
+    };
+    const std::size_t m = graph.edges.size();
+    for (std::size_t begin = 0; begin < m; begin += between_looks) {
+        Watched::look();
+        for_each_run(graph.edges, begin, std::min(begin + between_looks, m), add);
+    }
+}
+
+// Threads share the channels, or the vertices of a single one: to(offset, low, high) says where sums
+// of a channel go.
+template <class Real, class To>
 void apply_adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Real> p,
-                   double scale, Sums out, int n_channels, int n_threads, const Others& others) {
+                   double scale, std::size_t size, int n_threads, const To& to) {
     const auto n = static_cast<std::size_t>(graph.n_vertices);
     const std::size_t m = graph.edges.size();
-    const auto gather = [&](const Real* flows, std::size_t first, std::size_t last, Sums sums) {
-        sums.fill(n);
-        const auto add = [&](std::size_t e, std::size_t length) {
-            const auto [tail, head] = graph.edges[e];
-            std::array<double, longest_run> run;
-            for (std::size_t k = 0; k < length; ++k)
-                run[k] = scale * weights[e + k] * value_of(flows[e + k]);
-            sums.template add<1>(tail, run.data(), length);
-            sums.template add<-1>(head, run.data(), length);
-        };
-        for (std::size_t begin = first; begin < last; begin += between_looks) {
-            Watched::look();
-            for_each_run(graph.edges, begin, std::min(begin + between_looks, last), add);
-        }
-    };
-    if (n_channels != 1 || m < few_edges) {
-        parallel_for(n_channels, n_threads, [&](int channel, int) {
-            const auto c = static_cast<std::size_t>(channel);
-            gather(p.data() + c * m, 0, m, out.channel(c * n));
-        });
-        return;
-    }
-    const Sums second = others();
-    parallel_for(2, n_threads, [&](int half, int) {
-        gather(p.data(), half == 0 ? 0 : m / 2, half == 0 ? m / 2 : m, half == 0 ? out : second);
+    const std::size_t n_channels = n > 0 ? size / n : 0;
+    const int n_parts = n_channels == 1 && m >= few_edges ? std::min(n_threads, 2) : 1;
+    parallel_for(static_cast<int>(n_channels) * n_parts, n_threads, [&](int task, int) {
+        const auto c = static_cast<std::size_t>(task / n_parts);
+        const Vertex middle = graph.n_vertices / 2, part = task % n_parts;
+        const Vertex low = part == 0 ? 0 : middle;
+        const Vertex high = part + 1 == n_parts ? graph.n_vertices : middle;
+        gather(graph, weights, p.data() + c * m, scale, to(c * n, low, high));
     });
-    for_shards(n, n_threads,
-               [&](std::size_t first, std::size_t last) { out.add(second, first, last); });
 }
 
 template <class Real>
 void plain_adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Real> p,
                    double scale, std::span<double> out, int n_threads) {
-    const auto n = static_cast<std::size_t>(graph.n_vertices);
-    const int n_channels = n > 0 ? static_cast<int>(out.size() / n) : 0;
-    std::vector<double> others;
-    apply_adjoint(graph, weights, p, scale, WithoutErrors{out.data()}, n_channels, n_threads, [&] {
-        others.resize(n);
-        return WithoutErrors{others.data()};
-    });
+    apply_adjoint(graph, weights, p, scale, out.size(), n_threads,
+                  [&](std::size_t offset, Vertex low, Vertex high) {
+                      return Sums{out.data() + offset, low, high};
+                  });
 }
 
 template <class Real>
 void slope_of(const EdgeList& graph, std::span<const double> weights, std::span<const Real> p,
               std::span<double> s, std::span<double> errors, int n_threads) {
-    const auto n = static_cast<std::size_t>(graph.n_vertices);
-    const int n_channels = n > 0 ? static_cast<int>(s.size() / n) : 0;
-    std::vector<double> others, other_errors;
-    apply_adjoint(graph, weights, p, -1.0, WithErrors{s.data(), errors.data()}, n_channels,
-                  n_threads, [&] {
-                      others.resize(n);
-                      other_errors.resize(n);
-                      return WithErrors{others.data(), other_errors.data()};
+    apply_adjoint(graph, weights, p, -1.0, s.size(), n_threads,
+                  [&](std::size_t offset, Vertex low, Vertex high) {
+                      return SumsWithErrors{s.data() + offset, errors.data() + offset, low, high};
                   });
 }
 
@@ -138,15 +130,16 @@ Certificate certificate_of(const DataTerm& term, const EdgeList& graph,
     Certificate found;
     found.primal = vertices.value.value() + edges.value.value();
     found.dual = 0.0 - vertices.conjugate.value() - edges.conjugate.value();
-    CompensatedSum excess = edges.excess;
-    excess.add(vertices.excess);
-    found.gap = excess.value() >= 0.0 ? excess.value() : 0.0;
+    const double excess = edges.excess + vertices.excess;
+    found.gap = excess >= 0.0 ? excess : 0.0;
     found.rounding = vertices.rounding + edges.rounding +
                      4.0 * unit_roundoff * (std::abs(found.primal) + std::abs(found.dual));
-    found.gap_rounding =
-        vertices.excess_rounding + edges.excess_rounding + formula_error * found.gap;
-    if (!std::isfinite(found.primal) || !std::isfinite(found.dual) ||
-        !std::isfinite(excess.value()) || !std::isfinite(found.gap_rounding))
+    // The sums of excess have as many terms as there are entries and edges, at most.
+    const auto n_terms = static_cast<double>(u.size() + p.size());
+    found.gap_rounding = vertices.excess_rounding + edges.excess_rounding +
+                         (formula_error + n_terms * unit_roundoff) * found.gap;
+    if (!std::isfinite(found.primal) || !std::isfinite(found.dual) || !std::isfinite(excess) ||
+        !std::isfinite(found.gap_rounding))
         found.gap = infinite;
     if (edges.conjugate.value() == infinite) found.dual = -infinite;
     return found;

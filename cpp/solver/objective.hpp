@@ -15,8 +15,7 @@ namespace graphtv {
 // |p| ≤ 1 in a quarter of the memory.
 void round_dual(std::span<const double> p, std::span<Rounded> out, int n_threads);
 
-// out = scale · Kᵀp. Threads share the channels; the edges of a single channel are summed in two
-// halves.
+// out = scale · Kᵀp. Threads share the channels, or the vertices of a single one.
 void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const double> p,
              double scale, std::span<double> out, int n_threads);
 void adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Rounded> p,

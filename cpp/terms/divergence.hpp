@@ -20,7 +20,7 @@ inline constexpr double underflow_floor = 0x1p-1000;
 
 // a b ≥ 0 with what underflow may take away; nothing is taken from 0.
 inline double product_above(double a, double b) {
-    return a == 0.0 || b == 0.0 ? 0.0 : a * b + underflow_floor;
+    return a * b + ((a != 0.0) & (b != 0.0) ? underflow_floor : 0.0);
 }
 
 // Σ_{k ≥ 2} (-x)^k / k, or the same with k (k - 1), for |x| < series_limit.

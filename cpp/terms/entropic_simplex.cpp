@@ -78,48 +78,71 @@ double EntropicSimplexTerm::conjugate(std::span<const double> s, int n_threads) 
 // where η = Σ u - 1 is what rounding has left. Its derivative in s_c is π_c - u_c.
 Tally EntropicSimplexTerm::tally(std::span<const double> u, std::span<const double> s,
                                  const Errors& errors, int n_threads) const {
-    const double primal = value(u, n_threads);
     const std::size_t n = n_vertices(), n_classes = n_channels();
-    Tally total = tally_of(n, n_threads, [&](std::size_t i, Tally& to) {
-        double top = -std::numeric_limits<double>::infinity(), sum = 0.0, size = 0.0;
-        for (std::size_t e = i; e < u.size(); e += n) top = std::max(top, s[e] - cost_[e]);
-        for (std::size_t e = i; e < u.size(); e += n)
-            sum += elementary::exp((s[e] - cost_[e] - top) / epsilon_);
-        const double log_sum = elementary::log(sum), largest = std::abs(top) + epsilon_ * log_sum;
-        double excess = 0.0, first_order = 0.0, worst = 0.0, s_error = 0.0;
-        CompensatedSum over;
-        over.add(-1.0);
-        for (std::size_t e = i; e < u.size(); e += n) {
-            const double height = (s[e] - cost_[e] - top) / epsilon_;
-            const double log_share = height - log_sum, share = elementary::exp(log_share);
-            over.add(u[e]);
-            // A share may be too small to divide by.
-            if (u[e] <= 1e6 * share)
-                excess += share > 0.0 ? share * entropy_divergence((u[e] - share) / share) : 0.0;
-            else
-                excess += u[e] * (elementary::log(u[e]) - log_share - 1.0) + share;
-            const double error =
-                (errors[e] + 4.0 * unit_roundoff * (std::abs(s[e] - cost_[e]) + std::abs(top))) /
-                    epsilon_ +
-                16.0 * unit_roundoff;
-            worst = std::max(worst, error);
-            first_order += error * std::abs(share - u[e]);
-            s_error = std::max(s_error, errors[e]);
-            size +=
-                u[e] * (std::abs(cost_[e]) - epsilon_ * elementary::log(std::max(u[e], 0x1p-1000)));
+    const auto fill = [&](std::size_t first, std::size_t length, TallyRow& row) {
+        constexpr double nothing = -700.0;  // in comparison with exp(0)
+        using Numbers = TallyRow::Numbers;
+        std::vector<Numbers> powers(n_classes);
+        Numbers top, sum{}, over, worst{}, largest, s_error{};
+        Numbers &excess = row.excess, &size = row.rounding, &first_order = row.excess_rounding;
+        top.fill(-std::numeric_limits<double>::infinity());
+        over.fill(-1.0);
+        excess.fill(0.0);
+        size.fill(0.0);
+        first_order.fill(0.0);
+        for (std::size_t e = first; e < u.size(); e += n)
+            for (std::size_t k = 0; k < length; ++k)
+                top[k] = std::max(top[k], s[e + k] - cost_[e + k]);
+        for (std::size_t c = 0, e = first; c < n_classes; ++c, e += n)
+            for (std::size_t k = 0; k < length; ++k) {
+                const double height = (s[e + k] - cost_[e + k] - top[k]) / epsilon_;
+                powers[c][k] = quick_exp(std::max(height, nothing));
+                sum[k] += powers[c][k];
+            }
+        for (std::size_t c = 0, e = first; c < n_classes; ++c, e += n) {
+            for (std::size_t k = 0; k < length; ++k) {
+                const double share = powers[c][k] / sum[k], more = u[e + k] - share;
+                const double t = s[e + k] - cost_[e + k], slack = errors[e + k];
+                const double error =
+                    (slack + 4.0 * unit_roundoff * (std::abs(t) + std::abs(top[k]))) / epsilon_ +
+                    16.0 * unit_roundoff;
+                over[k] += u[e + k];
+                worst[k] = std::max(worst[k], error);
+                first_order[k] += error * std::abs(more);
+                s_error[k] = std::max(s_error[k], slack);
+                size[k] += u[e + k] * std::abs(cost_[e + k]) + epsilon_;  // u |log u| < 1
+            }
+            for (std::size_t k = 0; k < length; ++k) {
+                const double share = powers[c][k] / sum[k], x = (u[e + k] - share) / share;
+                if (x < 1e6) {
+                    excess[k] += share * entropy_divergence(x);
+                } else {  // the share may be too small to divide by
+                    const double height = (s[e + k] - cost_[e + k] - top[k]) / epsilon_;
+                    const double log_share = height - quick_log(sum[k]);
+                    excess[k] += u[e + k] * (elementary::log(u[e + k]) - log_share - 1.0) + share;
+                }
+            }
         }
-        const double eta = over.value();
-        excess = epsilon_ * excess + eta * (epsilon_ - top - epsilon_ * log_sum);
-        to.excess.add(excess);
-        to.rounding += s_error + 32.0 * unit_roundoff * (size + largest);
-        to.excess_rounding +=
-            epsilon_ * (first_order + worst * std::min(3.0 * worst, 1.0)) +
-            formula_error * (std::abs(excess) + std::abs(eta) * (largest + epsilon_)) +
-            unit_roundoff * unit_roundoff * static_cast<double>(n_classes) * largest;
-    });
+        for (std::size_t k = 0; k < length; ++k) {
+            const double log_sum = epsilon_ * quick_log(sum[k]);
+            largest[k] = std::abs(top[k]) + log_sum + epsilon_;
+            excess[k] = epsilon_ * excess[k] + over[k] * (epsilon_ - top[k] - log_sum);
+        }
+        const auto steps = static_cast<double>(2 * n_classes + 8);
+        for (std::size_t k = 0; k < length; ++k) {
+            row.value[k] = row.conjugate[k] = 0.0;
+            row.rounding[k] = s_error[k] + 32.0 * unit_roundoff * (size[k] + largest[k]);
+            row.excess_rounding[k] =
+                epsilon_ * (first_order[k] + worst[k] * std::min(3.0 * worst[k], 1.0)) +
+                formula_error * std::abs(excess[k]) +
+                (steps * unit_roundoff + formula_error * std::abs(over[k])) * largest[k];
+        }
+    };
+    Tally total = tally_of(n, n_threads, fill);
+    const double primal = value(u, n_threads);
     total.value.add(primal);
     total.conjugate.add(conjugate(s, n_threads));
-    if (!std::isfinite(primal)) total.excess.add(primal);
+    if (!std::isfinite(primal)) total.excess = primal;
     return total;
 }
 

@@ -5,7 +5,8 @@
 //     maximizer_at(i, s)         argmax_u s u - G_i(u) over the domain
 //     excess_at(i, u, s)         G_i(u) + G_i*(s) - u s, without cancellation
 //     excess_error_at(i, u, s)   how much another s would make the computed excess exact
-//     size_at(i, u)              the size of what value_at adds up
+//     rate_at(i), extra_size_at(i)   value_at(i, u) adds up numbers, and a multiple of u, whose sizes
+//                                exceed its own by at most 2 rate |u| + extra
 //
 // which are inlined here.
 #pragma once
@@ -27,6 +28,7 @@ class Entries {
         : data_(values.data()), stride_(values.size() == 1 ? 0 : 1) {}
 
     double operator[](std::size_t i) const { return data_[i * stride_]; }
+    bool is_single() const { return stride_ == 0; }
 
   private:
     const double* data_;
@@ -75,29 +77,35 @@ class EntrywiseTerm : public Base {
     // of s count at most so much at an end of their interval.
     Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
                 int n_threads) const override {
-        return tally_of(u.size(), n_threads, [&](std::size_t i, Tally& to) {
-            const double x = u[i], y = s[i];
-            const double error = errors[i] + self().excess_error_at(i, x, y);
-            const double low = self().maximizer_at(i, y - error);
-            const double high = self().maximizer_at(i, y + error);
-            const double farthest = std::max(std::abs(low), std::abs(high));
-            const double value = self().value_at(i, x), conjugate = self().conjugate_at(i, y);
-            const double excess = self().excess_at(i, x, y);
-            to.value.add(value);
-            to.conjugate.add(conjugate);
-            to.excess.add(excess);
-            const double size = self().size_at(i, x) + self().size_at(i, low) +
-                                self().size_at(i, high) + std::abs(y) * farthest;
-            to.rounding += 16.0 * unit_roundoff * size + error * farthest;
-            const double away = std::max(std::abs(low - x), std::abs(high - x)) +
-                                8.0 * unit_roundoff * (farthest + std::abs(x));
-            to.excess_rounding += product_above(error, away) + formula_error * std::abs(excess);
-        });
+        const auto fill = [&](std::size_t first, std::size_t length, TallyRow& row) {
+            for (std::size_t k = 0; k < length; ++k) {
+                const std::size_t i = first + k;
+                const double x = u[i], y = s[i];
+                const double error = errors[i] + self().excess_error_at(i, x, y);
+                const double low = self().maximizer_at(i, y - error);
+                const double high = self().maximizer_at(i, y + error);
+                const double farthest = std::max(std::abs(low), std::abs(high));
+                row.value[k] = self().value_at(i, x);
+                row.conjugate[k] = self().conjugate_at(i, y);
+                row.excess[k] = self().excess_at(i, x, y);
+                const double size =
+                    std::abs(row.value[k]) + std::abs(row.conjugate[k]) +
+                    2.0 * (std::abs(y) + self().rate_at(i)) * (std::abs(x) + farthest) +
+                    self().extra_size_at(i);
+                row.rounding[k] = 16.0 * unit_roundoff * size + error * farthest;
+                const double away = std::max(std::abs(low - x), std::abs(high - x)) +
+                                    8.0 * unit_roundoff * (farthest + std::abs(x));
+                row.excess_rounding[k] =
+                    product_above(error, away) + formula_error * std::abs(row.excess[k]);
+            }
+        };
+        return tally_of(u.size(), n_threads, fill);
     }
 
     // Formulas as good as their operations, and values without cancellation, unless a term differs.
     double excess_error_at(std::size_t, double, double) const { return 0.0; }
-    double size_at(std::size_t i, double u) const { return std::abs(self().value_at(i, u)); }
+    double rate_at(std::size_t) const { return 0.0; }
+    double extra_size_at(std::size_t) const { return 0.0; }
 
     void prox(std::span<const double> v, std::span<const double> steps, std::span<double> out,
               int n_threads) const override {

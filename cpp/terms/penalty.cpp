@@ -34,24 +34,72 @@ double conjugate_of(EdgePenalty h, std::span<const Real> p, int n_threads) {
         .value();
 }
 
-// An edge's h(x) + δ/2 p² - p x for x = ω |u_i - u_j| and p in that direction, as a product of
-// nonnegative numbers or as a square; the factor of a square has an absolute error.
-void add_excess(double x, double p, double delta, Tally& to) {
+// An edge's h(x) + δ/2 p² - p x for x = ω |u_i - u_j| and p in that direction, and its rounding: a
+// product of nonnegative numbers, or a square whose root has an absolute error.
+void set_excess(double x, double p, double delta, double& excess, double& rounding) {
     const double rest = 1.0 - p;
-    double excess, error;
-    if (delta == 0.0) {
-        excess = product_above(rest, x);
-        error = 0.0;
-    } else if (x < delta) {
+    if (x < delta) {
         const double d = x - delta * p, slack = 4.0 * unit_roundoff * (x + delta * std::abs(p));
         excess = product_above(0.5 * d / delta, d);
-        error = (std::abs(d) + slack) * (slack / delta);
+        rounding = (std::abs(d) + slack) * (slack / delta) + formula_error * excess;
     } else {
         excess = rest * (x - 0.5 * delta * (1.0 + p));
-        error = 4.0 * unit_roundoff * rest * (x + delta);
+        rounding = 4.0 * unit_roundoff * rest * (x + delta) + formula_error * excess;
     }
-    to.excess.add(excess);
-    to.excess_rounding += error + formula_error * excess;
+}
+
+// Total variation: an edge's excess is ω |u_i - u_j| (1 - p), p in the direction of the difference.
+// All errors are relative ones.
+template <class Real>
+Tally tally_of_differences(const EdgeList& graph, std::span<const double> weights,
+                           const double* channel, const Real* flows, int n_threads) {
+    std::atomic<bool> is_feasible = true, is_constant = true;
+    const auto fill = [&](std::size_t first, std::size_t length, double* values, double* excess) {
+        for (std::size_t k = 0; k < length; ++k) {
+            const auto [tail, head] = graph.edges[first + k];
+            values[k] = channel[tail] - channel[head];
+        }
+        int n_outside = 0, n_different = 0;
+        for (std::size_t k = 0; k < length; ++k) {
+            const double flow = value_of(flows[first + k]), difference = values[k];
+            n_outside += std::abs(flow) <= 1.0 ? 0 : 1;
+            values[k] = weights[first + k] * std::abs(difference);
+            n_different += difference != 0.0 ? 1 : 0;
+            excess[k] = values[k] * (1.0 - std::copysign(1.0, difference) * flow);
+        }
+        if (n_outside > 0) is_feasible = false;
+        if (n_different > 0) is_constant = false;
+    };
+    Tally total = tally_of_pairs(graph.edges.size(), n_threads, fill);
+    total.rounding = 16.0 * unit_roundoff * total.value.value();
+    total.excess_rounding = formula_error * total.excess;
+    if (!is_constant)
+        total.excess_rounding += static_cast<double>(graph.edges.size()) * underflow_floor;
+    if (!is_feasible) {
+        total.excess = std::numeric_limits<double>::infinity();
+        total.conjugate.add(total.excess);
+    }
+    return total;
+}
+
+// Huber's relaxation.
+template <class Real>
+Tally tally_of_slopes(EdgePenalty h, const EdgeList& graph, std::span<const double> weights,
+                      const double* channel, const Real* flows, int n_threads) {
+    const auto fill = [&](std::size_t first, std::size_t length, TallyRow& row) {
+        for (std::size_t k = 0; k < length; ++k) {
+            const auto [tail, head] = graph.edges[first + k];
+            const double difference = channel[tail] - channel[head];
+            const double flow = value_of(flows[first + k]), w = weights[first + k];
+            row.value[k] = h.value(w * difference);
+            row.conjugate[k] = h.conjugate(flow);
+            row.rounding[k] = 16.0 * unit_roundoff * (row.value[k] + row.conjugate[k]);
+            set_excess(product_above(w, std::abs(difference)), difference < 0.0 ? -flow : flow,
+                       h.delta, row.excess[k], row.excess_rounding[k]);
+            if (std::isinf(row.conjugate[k])) row.excess[k] = row.conjugate[k];
+        }
+    };
+    return tally_of(graph.edges.size(), n_threads, fill);
 }
 
 template <class Real>
@@ -59,24 +107,11 @@ Tally tally_of_edges(EdgePenalty h, const EdgeList& graph, std::span<const doubl
                      std::span<const double> u, std::span<const Real> p, int n_threads) {
     const std::size_t n = at(graph.n_vertices), m = graph.edges.size();
     Tally total;
-    for (std::size_t first = 0, row = 0; first < u.size(); first += n, row += m) {
-        const double* channel = u.data() + first;
-        const Real* flows = p.data() + row;
-        total.add(tally_of(m, n_threads, [&](std::size_t e, Tally& to) {
-            const auto [tail, head] = graph.edges[e];
-            const double difference = channel[tail] - channel[head], flow = value_of(flows[e]);
-            const double value = h.value(weights[e] * difference);
-            const double conjugate = h.conjugate(flow);
-            to.value.add(value);
-            to.rounding += 16.0 * unit_roundoff * (value + conjugate);
-            if (h.is_huber() || conjugate > 0.0) to.conjugate.add(conjugate);
-            if (std::isinf(conjugate)) {
-                to.excess.add(conjugate);
-                return;
-            }
-            const double size = product_above(weights[e], std::abs(difference));
-            add_excess(size, difference < 0.0 ? -flow : flow, h.delta, to);
-        }));
+    for (std::size_t of_u = 0, of_p = 0; of_u < u.size(); of_u += n, of_p += m) {
+        const double* channel = u.data() + of_u;
+        const Real* flows = p.data() + of_p;
+        total.add(h.is_huber() ? tally_of_slopes(h, graph, weights, channel, flows, n_threads)
+                               : tally_of_differences(graph, weights, channel, flows, n_threads));
     }
     return total;
 }
@@ -96,22 +131,23 @@ double Penalty::conjugate(std::span<const Rounded> p, int n_threads) const {
 Tally Penalty::tally(const EdgeList& graph, std::span<const double> weights,
                      std::span<const double> u, std::span<const double> p, int n_threads) const {
     const std::size_t n = at(graph.n_vertices), m = graph.edges.size();
-    Tally total, products;
-    for (std::size_t first = 0, row = 0; first < u.size(); first += n, row += m)
-        products.add(tally_of(m, n_threads, [&](std::size_t e, Tally& to) {
+    CompensatedSum excess;
+    Tally total;
+    for (std::size_t offset = 0, of_p = 0; offset < u.size(); offset += n, of_p += m)
+        for (std::size_t e = 0; e < m; ++e) {
             const auto [tail, head] = graph.edges[e];
-            const double x = weights[e] * (u[first + at(tail)] - u[first + at(head)]);
-            to.excess.add(-x * p[row + e]);
-            to.excess_rounding += 4.0 * unit_roundoff * std::abs(x);
-        }));
+            const double x = weights[e] * (u[offset + at(tail)] - u[offset + at(head)]);
+            excess.add(-x * p[of_p + e]);
+            total.excess_rounding += 4.0 * unit_roundoff * std::abs(x);
+        }
     const double primal = value(graph, weights, u, n_threads), dual = conjugate(p, n_threads);
     total.value.add(primal);
     total.conjugate.add(dual);
-    products.excess.add(primal);
-    products.excess.add(dual);
-    total.excess.add(std::abs(products.excess.value()));
+    excess.add(primal);
+    excess.add(dual);
+    total.excess = std::abs(excess.value());
     total.rounding = 16.0 * unit_roundoff * (primal + dual);
-    total.excess_rounding = total.rounding + products.excess_rounding;
+    total.excess_rounding += total.rounding;
     return total;
 }
 Tally Penalty::tally(const EdgeList& graph, std::span<const double> weights,

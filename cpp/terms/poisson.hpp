@@ -45,9 +45,9 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
     double excess_error_at(std::size_t i, double, double s) const {
         return weights_[i] > 0.0 ? 16.0 * unit_roundoff * (weights_[i] + std::abs(s)) : 0.0;
     }
-    double size_at(std::size_t i, double u) const {
-        const double c = weights_[i], value = std::abs(value_at(i, u));
-        return c == 0.0 ? 0.0 : value + 2.0 * c * (u + counts_[i] * std::abs(log_unit_));
+    double rate_at(std::size_t i) const { return weights_[i]; }
+    double extra_size_at(std::size_t i) const {
+        return log_unit_ == 0.0 ? 0.0 : 4.0 * weights_[i] * counts_[i] * std::abs(log_unit_);
     }
     double prox_at(std::size_t i, double v, double step) const {
         if (weights_[i] == 0.0) return domain_.clip(v);

@@ -10,6 +10,37 @@ SquaredTerm::SquaredTerm(TermShape shape, std::span<const double> signal,
       domain_(signal_range(shape.size(), signal_, weights_)),
       least_weight_(weights.empty() ? 0.0 : *std::min_element(weights.begin(), weights.end())) {}
 
+Tally SquaredTerm::tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
+                         int n_threads) const {
+    if (!(least_weight_ > 0.0)) return EntrywiseTerm::tally(u, s, errors, n_threads);
+    return tally_of(u.size(), n_threads, [&](std::size_t first, std::size_t length, TallyRow& row) {
+        TallyRow::Numbers f, c, inverse;
+        for (std::size_t k = 0; k < length; ++k) f[k] = signal_[first + k];
+        for (std::size_t k = 0; k < length; ++k) c[k] = weights_[first + k];
+        if (weights_.is_single())
+            std::fill_n(inverse.begin(), length, 1.01 / c[0]);
+        else
+            for (std::size_t k = 0; k < length; ++k) inverse[k] = 1.01 / c[k];
+        for (std::size_t k = 0; k < length; ++k) {
+            const double x = u[first + k], y = s[first + k];
+            const double r = x - f[k], q = y / c[k], d = r - q;
+            const double error =
+                errors[first + k] + 8.0 * unit_roundoff * (std::abs(y) + c[k] * std::abs(r));
+            const double reach = error * inverse[k], farthest = std::abs(f[k] + q) + reach;
+            row.value[k] = 0.5 * c[k] * r * r;
+            row.conjugate[k] = y * (f[k] + 0.5 * q);
+            row.excess[k] = product_above(0.5 * c[k] * d, d);
+            row.rounding[k] = 16.0 * unit_roundoff *
+                                  (row.value[k] + std::abs(row.conjugate[k]) +
+                                   2.0 * std::abs(y) * (std::abs(x) + farthest)) +
+                              error * farthest;
+            const double away =
+                std::abs(d) + reach + 8.0 * unit_roundoff * (farthest + std::abs(x));
+            row.excess_rounding[k] = product_above(error, away) + formula_error * row.excess[k];
+        }
+    });
+}
+
 double SquaredTerm::minimizer(std::span<const Vertex> component, std::size_t channel,
                               double slope) const {
     // Sums of differences: if all data are equal, their mean is exact.

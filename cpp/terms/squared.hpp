@@ -32,8 +32,11 @@ class SquaredTerm final : public EntrywiseTerm<SquaredTerm, SmoothTerm> {
     }
     double excess_error_at(std::size_t i, double u, double s) const {
         const double c = weights_[i];
-        return 2.0 * unit_roundoff * (c > 0.0 ? std::abs(s) + c * std::abs(u - signal_[i]) : 0.0);
+        return 8.0 * unit_roundoff * (c > 0.0 ? std::abs(s) + c * std::abs(u - signal_[i]) : 0.0);
     }
+    // The same without branches, where there is data everywhere.
+    Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
+                int n_threads) const override;
     double prox_at(std::size_t i, double v, double step) const {
         const double c = weights_[i];
         return c > 0.0 ? weighted_mean(v, signal_[i], finite_product(step, c)) : domain_.clip(v);

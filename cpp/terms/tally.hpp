@@ -11,6 +11,7 @@
 #include <array>
 #include <span>
 
+#include "terms/divergence.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -24,34 +25,102 @@ struct Errors {
 };
 
 struct Tally {
-    CompensatedSum value, conjugate, excess;  // Σ g(x), Σ g*(y) and Σ of the excess
-    double rounding = 0.0;                    // bounds the errors of the first two together
-    double excess_rounding = 0.0;             // bounds that of the third
+    CompensatedSum value, conjugate;  // Σ g(x) and Σ g*(y)
+    double excess = 0.0;              // Σ of the excess, of terms that do not cancel
+    double rounding = 0.0;            // bounds the errors of the first two together
+    double excess_rounding = 0.0;     // bounds that of the third, but for its summation
 
     void add(const Tally& other) {
         value.add(other.value);
         conjugate.add(other.conjugate);
-        excess.add(other.excess);
+        excess += other.excess;
         rounding += other.rounding;
         excess_rounding += other.excess_rounding;
     }
 };
 
-// enter(i, tally) for i in [0, n). Values and conjugates are summed in the order of `sum_of`.
-template <class Enter>
-Tally tally_of(std::size_t n, int n_threads, const Enter& enter) {
+// What one vertex or edge adds to each.
+struct TallyRow {
+    static constexpr std::size_t most = 64;
+    using Numbers = std::array<double, most>;
+
+    Numbers value, conjugate, excess, rounding, excess_rounding;
+};
+
+inline void add_plainly(const TallyRow::Numbers& row, std::size_t length,
+                        std::array<double, 4>& sums) {
+    std::size_t k = 0;
+    for (; k + 4 <= length; k += 4)
+        for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += row[k + lane];
+    for (; k < length; ++k) sums[0] += row[k];
+}
+
+// fill(i, length, row) for rows that make up [0, n). Values and conjugates are summed in the order
+// of `sum_of`, the others, which are not negative, in four sums in turn.
+template <class Fill>
+Tally tally_of(std::size_t n, int n_threads, const Fill& fill) {
     const Shards shards(n);
     std::array<Tally, Shards::most> partial{};
     parallel_for(shards.count(), n_threads, [&](int shard, int) {
         Watched::look();
-        std::array<Tally, 4> lanes{};
-        std::size_t i = shards.begin(shard);
+        std::array<CompensatedSum, 4> values{}, conjugates{};
+        std::array<double, 4> excess{}, rounding{}, excess_rounding{};
         const std::size_t end = shards.end(shard);
-        for (; i + 4 <= end; i += 4)
-            for (std::size_t k = 0; k < 4; ++k) enter(i + k, lanes[k]);
-        for (; i < end; ++i) enter(i, lanes[0]);
-        for (std::size_t k = 1; k < 4; ++k) lanes[0].add(lanes[k]);
-        partial[static_cast<std::size_t>(shard)] = lanes[0];
+        TallyRow row;
+        for (std::size_t i = shards.begin(shard); i < end; i += TallyRow::most) {
+            const std::size_t length = std::min(TallyRow::most, end - i);
+            fill(i, length, row);
+            for (std::size_t k = 0; k < length; ++k) {  // what may be underflow is no excess
+                const bool is_tiny = row.excess[k] <= 8.0 * underflow_floor;
+                row.excess_rounding[k] += is_tiny ? std::abs(row.excess[k]) : 0.0;
+                row.excess[k] = is_tiny && row.excess[k] >= 0.0 ? 0.0 : row.excess[k];
+            }
+            add_in_turn(0, length, values, [&](std::size_t k) { return row.value[k]; });
+            add_in_turn(0, length, conjugates, [&](std::size_t k) { return row.conjugate[k]; });
+            add_plainly(row.excess, length, excess);
+            add_plainly(row.rounding, length, rounding);
+            add_plainly(row.excess_rounding, length, excess_rounding);
+        }
+        Tally& total = partial[static_cast<std::size_t>(shard)];
+        for (std::size_t k = 1; k < 4; ++k) {
+            values[0].add(values[k]);
+            conjugates[0].add(conjugates[k]);
+        }
+        total.value = values[0];
+        total.conjugate = conjugates[0];
+        for (std::size_t k = 0; k < 4; ++k) {
+            total.excess += excess[k];
+            total.rounding += rounding[k];
+            total.excess_rounding += excess_rounding[k];
+        }
+    });
+    Tally total;
+    for (int shard = 0; shard < shards.count(); ++shard)
+        total.add(partial[static_cast<std::size_t>(shard)]);
+    return total;
+}
+
+// The same for values and excess alone: fill(i, length, values, excess).
+template <class Fill>
+Tally tally_of_pairs(std::size_t n, int n_threads, const Fill& fill) {
+    const Shards shards(n);
+    std::array<Tally, Shards::most> partial{};
+    parallel_for(shards.count(), n_threads, [&](int shard, int) {
+        Watched::look();
+        std::array<CompensatedSum, 4> values{};
+        std::array<double, 4> excess{};
+        TallyRow::Numbers value_row, excess_row;
+        const std::size_t end = shards.end(shard);
+        for (std::size_t i = shards.begin(shard); i < end; i += TallyRow::most) {
+            const std::size_t length = std::min(TallyRow::most, end - i);
+            fill(i, length, value_row.data(), excess_row.data());
+            add_in_turn(0, length, values, [&](std::size_t k) { return value_row[k]; });
+            add_plainly(excess_row, length, excess);
+        }
+        Tally& total = partial[static_cast<std::size_t>(shard)];
+        for (std::size_t k = 1; k < 4; ++k) values[0].add(values[k]);
+        total.value = values[0];
+        total.excess = (excess[0] + excess[1]) + (excess[2] + excess[3]);
     });
     Tally total;
     for (int shard = 0; shard < shards.count(); ++shard)

@@ -229,7 +229,7 @@ def test_scaling(tmp_path):
         (["peers", "--accuracies", "1e-13"], "argument --accuracies: must lie in"),
         (["peers", "--accuracies", "fine"], "invalid accuracy value: 'fine'"),
         (["peers", "--turns", "0"], "argument --turns: must be at least 1, got 0"),
-        (["peers", "--budget", "nan"], "argument --budget: must be a finite number above 0"),
+        (["peers", "--budget", "nan"], "argument --budget: must be a finite number > 0, got nan"),
         (["peers", "--threads", "two"], "argument --threads: invalid integer value: 'two'"),
         (["peers", "--environments", "nowhere"], "--environments must be a folder, got nowhere"),
         (["peers", "--settings", "file"], "--settings must be a JSON file"),
@@ -258,7 +258,7 @@ def test_wrong_requests_are_refused(words, complaint, tmp_path, monkeypatch, cap
 def test_outside_the_repository_it_says_where_the_races_are(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["bench", *words]) == 2
-    assert "benchmarks of the repository" in capsys.readouterr().err
+    assert "call this command inside a copy of the repository" in capsys.readouterr().err
 
 
 def test_help_outside_the_repository(tmp_path, monkeypatch, capsys):

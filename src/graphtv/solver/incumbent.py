@@ -146,6 +146,7 @@ class Incumbent:
         """
         if is_last:
             stage.conclude()
+            self._held = None  # this certificate takes its place, and its memory
             give_back(self._size)
         points = self.points(stage)
         p = points.dual_point()
@@ -210,10 +211,8 @@ class Incumbent:
         try:
             with self._watch:
                 p = points.rounded_dual_point()
-                slope = self._problem._slope(p, self._n_threads)
                 u = self._read(points.primal_point())
-                proof = self._problem._prove(u, p, self._n_threads, slope)
-                self._hold_better(Held(self._problem, u, p, proof))
+                self._hold_better(Held.of(self._problem, u, p, self._n_threads))
         except _core.Expired:
             return
         self._held_at = time.perf_counter()
