@@ -151,9 +151,8 @@ int main() {
                                     Scheme::restarted, Scheme::automatic})
             threads_change_no_bit(kind, scheme, EdgewisePenalty(), 1);
         threads_change_no_bit(kind, Scheme::balanced, EdgewisePenalty({0.1}), 2);
-        if (kind == Kind::none || kind == Kind::diagonal)
-            for (const Scheme scheme : {Scheme::fixed, Scheme::balanced, Scheme::restarted})
-                threads_change_no_bit(kind, scheme, PairPenalty(29'999, 2), 2);
     }
+    threads_change_no_bit(Kind::none, Scheme::fixed, PairPenalty(29'999, 2), 2);
+    threads_change_no_bit(Kind::diagonal, Scheme::restarted, PairPenalty(29'999, 2), 2);
     return verdict();
 }
