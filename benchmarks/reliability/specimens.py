@@ -36,7 +36,15 @@ MADE_BY_THE_LIBRARY = {
 PROTOCOLS = {"DataTerm", "Penalty", "DimacsError"}
 """Classes whose methods users write, or have no reason to call."""
 
-INTERNAL_METHODS = {"core_on", "core_penalty", "with_zero", "with_sparsity", "deviance"}
+INTERNAL_METHODS = {
+    "core_on",
+    "core_penalty",
+    "with_zero",
+    "with_sparsity",
+    "deviance",
+    "units",
+    "in_units",
+}
 """Methods by which the rest of the library uses terms and penalties."""
 
 

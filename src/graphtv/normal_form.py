@@ -16,32 +16,16 @@ copied; others have numbers between 2⁻³² and 2³² in it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from graphtv._validate import Floats
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
-from graphtv.terms import (
-    AbsoluteLoss,
-    DataTerm,
-    EntropicSimplex,
-    HuberLoss,
-    HuberTV,
-    LinearBox,
-    LogisticLoss,
-    Penalty,
-    PoissonLoss,
-    SquaredLoss,
-    TotalVariation,
-)
-
-RADIX = 64
-"""Exponents of units are multiples of this."""
-
-LARGEST_EXPONENT = 960
-"""The exponents of units are at most this, so that units are numbers."""
+from graphtv.terms import DataTerm, Penalty
+from graphtv.terms._units import NO_UNITS, InexactError, Units, exactly_scaled, largest, scaled
+from graphtv.terms.base import CoreTerm, as_location
 
 OFFSET = 16.0
 """An offset of so many times the range of the data is worth being taken away."""
@@ -51,26 +35,6 @@ FAR = 256.0
 
 CHUNK = 1 << 18
 """Edges to deal with in one go."""
-
-Scalable = (
-    SquaredLoss
-    | AbsoluteLoss
-    | HuberLoss
-    | LogisticLoss
-    | PoissonLoss
-    | LinearBox
-    | EntropicSimplex
-)
-
-
-class Units(NamedTuple):
-    """Exponents of two: the unit of u, and that of the objective."""
-
-    point: int
-    objective: int
-
-
-NO_UNITS = Units(0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +60,12 @@ class NormalForm:
     def point(self, u: Floats) -> Floats:
         """Return v of u, both as the core's flat arrays."""
         centred = u if self.centre is None else (self._rows(u) - self.centre).reshape(-1)
-        v: Floats = _scaled(centred, -self.units.point)
+        v: Floats = scaled(centred, -self.units.point)
         return v
 
     def restore(self, v: Floats) -> Floats:
         """Return u of v, rounded."""
-        u: Floats = _scaled(v, self.units.point)
+        u: Floats = scaled(v, self.units.point)
         return u if self.centre is None else (self._rows(u) + self.centre).reshape(-1)
 
     def is_exact(self, u: Floats) -> bool:
@@ -138,33 +102,32 @@ class NormalForm:
 def normal_form(graph: Graph, data: DataTerm, penalty: Penalty) -> NormalForm:
     """Return the normal form of a problem, which may be the problem itself."""
     plain = NormalForm(graph, data, penalty)
-    if not (isinstance(data, Scalable) and isinstance(penalty, TotalVariation | HuberTV)):
+    rescale = getattr(penalty, "in_units", None)
+    if rescale is None or not isinstance(data, CoreTerm):
         return plain
     centre = centre_of(graph, data)
-    units = _units(graph, data, centre)
+    units = data.units(graph, centre)
     if centre is None and units == NO_UNITS:
         return plain
     try:
-        return _transformed(graph, data, penalty, centre, units)
-    except _InexactError:
+        scaled_data, scaled_penalty = data.in_units(units, centre), rescale(units)
+        return NormalForm(_rescaled(graph, units), scaled_data, scaled_penalty, centre, units)
+    except InexactError:
         return plain
 
 
 def scaled_number(value: float, exponent: int) -> float:
     """Return value × 2^exponent, infinite if that is too large."""
-    return value if exponent == 0 else float(_scaled(np.float64(value), exponent))
-
-
-class _InexactError(Exception):
-    """Some number is too small or too large in the units of the others."""
+    return value if exponent == 0 else float(scaled(np.float64(value), exponent))
 
 
 def centre_of(graph: Graph, data: DataTerm) -> Floats | None:
     """Return the centres of a loss of u - f, per channel, or per vertex if components differ."""
-    if not isinstance(data, SquaredLoss | AbsoluteLoss | HuberLoss) or data.signal.size == 0:
+    loss = as_location(data)
+    if loss is None or loss.signal.size == 0:
         return None
-    columns = data.signal.reshape(data.shape[0], -1)
-    known = None if data.is_complete else (data.weights > 0.0).reshape(columns.shape)
+    columns = loss.signal.reshape(loss.shape[0], -1)
+    known = None if loss.is_complete else loss.observed.reshape(columns.shape)
     centre = np.array([_centre(*_range(columns, known, c)) for c in range(columns.shape[1])])
     if not centre.all() and _is_far_from_itself(graph, columns, known):
         centre = _centres_of_components(graph, columns, known)
@@ -192,7 +155,7 @@ def _is_far_from_itself(graph: Graph, columns: Floats, known: Any) -> bool:
 
     If not, the objective is of the size of the data, and needs no centre of a component.
     """
-    largest = _largest(columns if known is None else columns[known])
+    greatest = largest(columns if known is None else columns[known])
     first = 0
     while first < graph.n_edges:  # as a rule the first few tell
         last = 100 if first == 0 else first + CHUNK
@@ -202,9 +165,9 @@ def _is_far_from_itself(graph: Graph, columns: Floats, known: Any) -> bool:
             differences = np.abs(columns[tail] - columns[head])
         if known is not None:
             differences = differences[known[tail] & known[head]]
-        if differences.max(initial=0.0) >= largest / FAR:
+        if differences.max(initial=0.0) >= greatest / FAR:
             return False
-    return largest > 0.0
+    return greatest > 0.0
 
 
 def _centres_of_components(graph: Graph, columns: Floats, known: Any) -> Floats:
@@ -223,98 +186,10 @@ def _centres_of_components(graph: Graph, columns: Floats, known: Any) -> Floats:
     return centres
 
 
-def _units(graph: Graph, data: Scalable, centre: Floats | None) -> Units:
-    """Return the units in which data, and the weights of vertices, are of moderate size."""
-    if isinstance(data, EntropicSimplex):
-        return Units(0, _exponent(max(_largest(data.cost), data.epsilon)))
-    if isinstance(data, LinearBox):
-        point = _exponent(max(_largest(data._lower), _largest(data._upper)))
-        return Units(point, point + _exponent(_largest(data.cost) or _largest(graph.weights)))
-    weight = _exponent(_largest(data._given_weights))
-    if isinstance(data, LogisticLoss):
-        return Units(0, weight)
-    values = _centred(data._data, centre)
-    if not data.is_complete:
-        values = values[data.weights > 0.0]
-    point = _exponent(_largest(values))
-    power = 1 if isinstance(data, AbsoluteLoss | PoissonLoss) else 2
-    return Units(point, power * point + weight)
-
-
-def _centred(values: Floats, centre: Floats | None) -> Floats:
-    """Return data less their centres."""
-    if centre is None:
-        return values
-    return (values.reshape(len(values), -1) - centre.T).reshape(values.shape)
-
-
-def _largest(values: Floats) -> float:
-    """Return the greatest absolute value."""
-    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-
-
-def _exponent(largest: float) -> int:
-    """Return the multiple of the radix next to the exponent of a number."""
-    if not 0.0 < largest < np.inf:
-        return 0
-    nearest = RADIX * round(int(np.frexp(largest)[1]) / RADIX)
-    return max(-LARGEST_EXPONENT, min(nearest, LARGEST_EXPONENT))
-
-
-def _scaled(values: Any, exponent: int) -> Any:
-    """Return values × 2^exponent; in two steps, since the power itself may be no number."""
-    if exponent == 0:
-        return values
-    with np.errstate(over="ignore", under="ignore"):
-        half = exponent // 2
-        return np.ldexp(np.ldexp(values, half), exponent - half)
-
-
-def _exactly_scaled(values: Any, exponent: int) -> Any:
-    """Return values × 2^exponent, or raise if some are rounded."""
-    if exponent == 0:
-        return values
-    with np.errstate(over="ignore", under="ignore"):
-        found = np.ldexp(values, exponent)
-        if not (np.isfinite(found).all() and (np.ldexp(found, -exponent) == values).all()):
-            raise _InexactError
-    return found
-
-
-def _transformed(
-    graph: Graph, data: Scalable, penalty: Penalty, centre: Floats | None, units: Units
-) -> NormalForm:
+def _rescaled(graph: Graph, units: Units) -> Graph:
+    """Return the graph with its weights in units of the objective per unit of u."""
     a, b = units
-    weights = _exactly_scaled(graph.weights, a - b)
-    scaled_graph = graph
-    if a != b:
-        scaled_graph = Graph._from_simple(graph.n_vertices, graph.edges, weights, graph._grid)
-    if isinstance(penalty, HuberTV):
-        penalty = HuberTV(float(_exactly_scaled(penalty.delta, -b)))
-    return NormalForm(scaled_graph, _transformed_term(data, centre, units), penalty, centre, units)
-
-
-def _transformed_term(data: Scalable, centre: Floats | None, units: Units) -> DataTerm:
-    a, b = units
-    if isinstance(data, EntropicSimplex):
-        return EntropicSimplex(
-            _exactly_scaled(data.cost, -b), float(_exactly_scaled(data.epsilon, -b))
-        )
-    if isinstance(data, LinearBox):
-        lower, upper = (_exactly_scaled(end, -a) for end in (data._lower, data._upper))
-        return LinearBox(_exactly_scaled(data.cost, a - b), lower, upper)
-    if isinstance(data, LogisticLoss):
-        return LogisticLoss(data.labels, _exactly_scaled(data._given_weights, -b))
-    values = _centred(data._data, centre)
-    if not data.is_complete:
-        values = np.where(data.weights > 0.0, values, 0.0)
-    values = _exactly_scaled(values, -a)
-    if isinstance(data, AbsoluteLoss):
-        return AbsoluteLoss(values, _exactly_scaled(data._given_weights, a - b))
-    if isinstance(data, PoissonLoss):
-        weights = _exactly_scaled(data._given_weights, a - b)
-        return PoissonLoss._in_unit(values, weights, float(np.ldexp(1.0, a)))
-    weights = _exactly_scaled(data._given_weights, 2 * a - b)
-    if isinstance(data, HuberLoss):
-        return HuberLoss(values, float(_exactly_scaled(data.delta, -a)), weights)
-    return SquaredLoss(values, weights)
+    if a == b:
+        return graph
+    weights = exactly_scaled(graph.weights, a - b)
+    return Graph._from_simple(graph.n_vertices, graph.edges, weights, graph._grid)

@@ -12,8 +12,8 @@ from graphtv._validate import Floats
 from graphtv.problem import Problem, Proof
 from graphtv.result import Unrounded
 from graphtv.solver.polish import SLACK
-from graphtv.terms import AbsoluteLoss, HuberLoss, SquaredLoss
 from graphtv.terms._arrays import from_core
+from graphtv.terms.base import as_location
 
 CHUNK = 1 << 18
 """Edges to deal with in one go."""
@@ -119,8 +119,8 @@ def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> C
 
     Iterations come close to them, but no relative gap forgives a last bit there.
     """
-    data, graph, term = problem.data, problem.graph, problem.term
-    if not isinstance(data, SquaredLoss | AbsoluteLoss | HuberLoss):
+    data, graph, term = as_location(problem.data), problem.graph, problem.term
+    if data is None:
         return None
     first = 0
     while first < graph.n_edges and not watch.expired:  # as a rule the first few tell

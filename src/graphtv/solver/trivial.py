@@ -11,7 +11,6 @@ from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem, Proof
 from graphtv.solver.certificate import Certificate, certify
 from graphtv.solver.stage import rounded
-from graphtv.terms import EntropicSimplex
 
 SAMPLE = 1 << 12
 """Vertices whose data determine the constant."""
@@ -36,7 +35,7 @@ def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
 def good_constants(problem: Problem) -> Floats | None:
     """Return a good constant for every channel, where there is one for all vertices."""
     n, term = problem.graph.n_vertices, problem.term
-    if isinstance(problem.data, EntropicSimplex):
+    if problem.traits.is_simplex:
         return np.full(n * term.n_channels, 1.0 / term.n_channels)
     if not isinstance(term, _core.SeparableTerm) or n == 0:
         return None

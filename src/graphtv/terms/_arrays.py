@@ -66,6 +66,15 @@ def spread(values: Floats, shape: tuple[int, ...]) -> Floats:
     return np.broadcast_to(values, shape)
 
 
+def as_bound(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
+    """Return a read-only copy of bounds: one (), per vertex (n,) or per entry, as given."""
+    bound = as_floats(values, name)
+    if bound.shape not in ((), shape[:1], shape):
+        forms = " or ".join(str(form) for form in dict.fromkeys((shape[:1], shape)))
+        raise ValueError(f"{name} must be a number or have shape {forms}, got shape {bound.shape}")
+    return frozen(np.array(bound))
+
+
 def as_objective(value: Any, name: str) -> float:
     """Return what a user's method called `name` has returned as the value of an objective."""
     array = np.asarray(value)

@@ -20,6 +20,7 @@ from graphtv.terms._arrays import (
     to_core,
     to_core_entries,
 )
+from graphtv.terms._units import Units, centred, exactly_scaled, exponent_of, largest
 
 Mask = NDArray[np.bool_]
 
@@ -119,6 +120,14 @@ class CoreTerm:
         """
         return self._core_term
 
+    def units(self, graph: Graph, centre: Floats | None) -> Units:
+        """Return the units in which the data and weights are of moderate size."""
+        raise NotImplementedError
+
+    def in_units(self, units: Units, centre: Floats | None) -> CoreTerm:
+        """Return the term of v, where u = centre + 2ᵃ v, divided by 2ᵇ; raise if it is inexact."""
+        raise NotImplementedError
+
     def value(self, u: Any) -> float:
         """Return G(u), infinite where u is not allowed."""
         return self._core_term.value(to_core(self._entries(u, "u")))
@@ -181,6 +190,9 @@ class CoreTerm:
 class WeightedLoss(CoreTerm):
     """A sum of c_i g(u_i; f_i) with weights c."""
 
+    _degree: ClassVar[int] = 2
+    """The loss of t u and t f is t^degree times that of u and f."""
+
     _data: Floats
     _given_weights: Floats
 
@@ -224,6 +236,25 @@ class WeightedLoss(CoreTerm):
         """The positive weight that all entries have, or None."""
         first = self._given_weights.flat[0] if self._data.size else 0.0
         return float(first) if first > 0.0 and (self._given_weights == first).all() else None
+
+    def units(self, graph: Graph, centre: Floats | None) -> Units:
+        """Return the units in which the data and weights are of moderate size."""
+        values = centred(self._data, centre)
+        point = exponent_of(largest(values if self.is_complete else values[self.observed]))
+        return Units(point, self._degree * point + exponent_of(largest(self._given_weights)))
+
+    def in_units(self, units: Units, centre: Floats | None) -> CoreTerm:
+        """Return the loss of v, where u = centre + 2ᵃ v, divided by 2ᵇ; raise if it is inexact."""
+        a, b = units
+        values = centred(self._data, centre)
+        if not self.is_complete:
+            values = np.where(self.observed, values, 0.0)
+        weights = exactly_scaled(self._given_weights, self._degree * a - b)
+        return self._in_unit(exactly_scaled(values, -a), weights, a)
+
+    def _in_unit(self, data: Floats, weights: Floats, exponent: int) -> Self:
+        """Return a loss of the same kind, whose other parameters are in the unit of u."""
+        return self._of(data, weights)
 
     def derivative(self, u: Any) -> Floats:
         """Return G'(u) by entry; where G has a kink, the subgradient nearest to 0."""

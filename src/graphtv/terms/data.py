@@ -19,10 +19,18 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._elementary import exp, log
-from graphtv._validate import Floats, as_array, as_floats, as_real, describe, first_index, frozen
+from graphtv._validate import Floats, as_array, as_real, describe, first_index
 from graphtv.graph.graph import Graph
-from graphtv.terms._arrays import as_data, as_incomplete_data, spread, to_core, to_core_entries
+from graphtv.terms._arrays import (
+    as_bound,
+    as_data,
+    as_incomplete_data,
+    spread,
+    to_core,
+    to_core_entries,
+)
 from graphtv.terms._logistic_domain import logistic_domain, sparse_logistic_domain
+from graphtv.terms._units import Units, exactly_scaled, exponent_of, largest
 from graphtv.terms.base import CoreTerm, LocationLoss, Mask, Traits, WeightedLoss
 
 __all__ = [
@@ -78,6 +86,7 @@ class AbsoluteLoss(LocationLoss):
     """
 
     traits = Traits(is_location=True)
+    _degree = 1
 
     def __init__(self, signal: Any, weights: Any = None) -> None:
         self._core_term = _core.AbsoluteTerm(
@@ -123,6 +132,9 @@ class HuberLoss(LocationLoss):
 
     def _of(self, data: Floats, weights: Any) -> Self:
         return type(self)(data, self._delta, weights)
+
+    def _in_unit(self, data: Floats, weights: Floats, exponent: int) -> Self:
+        return type(self)(data, float(exactly_scaled(self._delta, -exponent)), weights)
 
     def _arguments(self) -> tuple[Any, ...]:
         return self._data, self._delta, self._given_weights
@@ -176,6 +188,10 @@ class LogisticLoss(WeightedLoss):
             share = 1.0 / (1.0 + exp(self._data * u))
         return np.asarray(-self.weights * self._data * share)
 
+    def units(self, graph: Graph, centre: Floats | None) -> Units:
+        """Return the units in which the weights are of moderate size; u has none."""
+        return Units(0, exponent_of(largest(self._given_weights)))
+
     def core_on(self, graph: Graph, delta: float | None) -> _core.DataTerm:
         """Return the core's term on the range that holds a solution on this graph."""
         if delta is None:
@@ -213,6 +229,7 @@ class PoissonLoss(WeightedLoss):
     """
 
     traits = Traits(is_smooth=True, is_curved_in_domain_only=True)
+    _degree = 1
     _unit = 1.0
 
     def __init__(self, counts: Any, weights: Any = None) -> None:
@@ -222,12 +239,11 @@ class PoissonLoss(WeightedLoss):
             raise ValueError(f"counts must not be negative, got {data[where]} at {describe(where)}")
         self._core_term = _core.PoissonTerm(*self._take(data, known, weights), self._unit)
 
-    @classmethod
-    def _in_unit(cls, counts: Any, weights: Any, unit: float) -> PoissonLoss:
+    def _in_unit(self, data: Floats, weights: Floats, exponent: int) -> Self:
         """Return the loss of u × unit for counts × unit, divided by the unit."""
-        loss = cls.__new__(cls)
-        object.__setattr__(loss, "_unit", unit)
-        loss.__init__(counts, weights)  # type: ignore[misc]
+        loss = type(self).__new__(type(self))
+        object.__setattr__(loss, "_unit", float(np.ldexp(1.0, exponent)))
+        loss.__init__(data, weights)  # type: ignore[misc]
         return loss
 
     @property
@@ -278,8 +294,8 @@ class LinearBox(CoreTerm):
     def __init__(self, cost: Any, lower: Any = 0.0, upper: Any = 1.0) -> None:
         self._cost = as_data(cost, "cost")
         self._shape = self._cost.shape
-        self._lower = _as_bound(lower, "lower", self._shape)
-        self._upper = _as_bound(upper, "upper", self._shape)
+        self._lower = as_bound(lower, "lower", self._shape)
+        self._upper = as_bound(upper, "upper", self._shape)
         wrong = self.lower > self.upper
         if wrong.any():
             where = first_index(wrong)
@@ -308,6 +324,17 @@ class LinearBox(CoreTerm):
     def upper(self) -> Floats:
         """The upper end of each entry's box, read-only."""
         return spread(self._upper, self._shape)
+
+    def units(self, graph: Graph, centre: Floats | None) -> Units:
+        """Return the units in which bounds and costs are of moderate size."""
+        point = exponent_of(max(largest(self._lower), largest(self._upper)))
+        return Units(point, point + exponent_of(largest(self._cost) or largest(graph.weights)))
+
+    def in_units(self, units: Units, centre: Floats | None) -> LinearBox:
+        """Return the term of v, where u = 2ᵃ v, divided by 2ᵇ; raise if it is inexact."""
+        a, b = units
+        lower, upper = (exactly_scaled(end, -a) for end in (self._lower, self._upper))
+        return LinearBox(exactly_scaled(self._cost, a - b), lower, upper)
 
     def _arguments(self) -> tuple[Any, ...]:
         return self._cost, self._lower, self._upper
@@ -356,6 +383,16 @@ class EntropicSimplex(CoreTerm):
         """The factor ε of the entropy."""
         return self._epsilon
 
+    def units(self, graph: Graph, centre: Floats | None) -> Units:
+        """Return the unit in which costs are of moderate size; u has none."""
+        return Units(0, exponent_of(max(largest(self._cost), self._epsilon)))
+
+    def in_units(self, units: Units, centre: Floats | None) -> EntropicSimplex:
+        """Return the term divided by 2ᵇ; raise if it is inexact."""
+        b = units.objective
+        epsilon = float(exactly_scaled(self._epsilon, -b))
+        return EntropicSimplex(exactly_scaled(self._cost, -b), epsilon)
+
     def _arguments(self) -> tuple[Any, ...]:
         return self._cost, self._epsilon
 
@@ -367,11 +404,3 @@ def signs_of_booleans(labels: Any) -> Any:
     """Return booleans as -1 and 1, masked entries as such; anything else as it is."""
     given = labels if np.ma.isMaskedArray(labels) else as_array(labels, "labels")
     return 2.0 * given - 1.0 if given.dtype.kind == "b" else given
-
-
-def _as_bound(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
-    bound = as_floats(values, name)
-    if bound.shape not in ((), shape[:1], shape):
-        forms = " or ".join(str(form) for form in dict.fromkeys((shape[:1], shape)))
-        raise ValueError(f"{name} must be a number or have shape {forms}, got shape {bound.shape}")
-    return frozen(np.array(bound))

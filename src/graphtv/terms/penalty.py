@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, as_floats, as_real
 from graphtv.terms._arrays import as_objective, from_core, spread, to_core
+from graphtv.terms._units import Units, exactly_scaled
 
 __all__ = ["HuberTV", "Penalty", "TotalVariation"]
 
@@ -101,6 +102,10 @@ class _EdgewisePenalty:
         with np.errstate(over="ignore"):  # a division by infinity is 0
             return np.clip(given / (1.0 + self.delta * steps), -1.0, 1.0)
 
+    def in_units(self, units: Units) -> Self:
+        """Return the penalty divided by 2ᵇ, of differences in that unit; raise if it is inexact."""
+        return self
+
     def core_penalty(self) -> _core.Penalty:
         """Return the core's penalty."""
         return _core.EdgewisePenalty(self.delta)
@@ -133,6 +138,10 @@ class HuberTV(_EdgewisePenalty):
     """
 
     delta: float
+
+    def in_units(self, units: Units) -> Self:
+        """Return the penalty divided by 2ᵇ, of differences in that unit; raise if it is inexact."""
+        return type(self)(float(exactly_scaled(self.delta, -units.objective)))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", as_real(self.delta, "delta", minimum=0.0, strict=True))

@@ -1,0 +1,69 @@
+"""Powers of two as units of data, weights and objectives."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphtv._validate import Floats
+
+RADIX = 64
+"""Exponents of units are multiples of this."""
+
+LARGEST_EXPONENT = 960
+"""The exponents of units are at most this, so that units are numbers."""
+
+
+class Units(NamedTuple):
+    """Exponents of two: the unit of u, and that of the objective."""
+
+    point: int
+    objective: int
+
+
+NO_UNITS = Units(0, 0)
+
+
+class InexactError(Exception):
+    """Some number is too small or too large in the units of the others."""
+
+
+def largest(values: Floats) -> float:
+    """Return the greatest absolute value."""
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def exponent_of(number: float) -> int:
+    """Return the multiple of the radix next to the exponent of a number."""
+    if not 0.0 < number < np.inf:
+        return 0
+    nearest = RADIX * round(int(np.frexp(number)[1]) / RADIX)
+    return max(-LARGEST_EXPONENT, min(nearest, LARGEST_EXPONENT))
+
+
+def scaled(values: Any, exponent: int) -> Any:
+    """Return values × 2^exponent; in two steps, since the power itself may be no number."""
+    if exponent == 0:
+        return values
+    with np.errstate(over="ignore", under="ignore"):
+        half = exponent // 2
+        return np.ldexp(np.ldexp(values, half), exponent - half)
+
+
+def exactly_scaled(values: Any, exponent: int) -> Any:
+    """Return values × 2^exponent, or raise if some are rounded."""
+    if exponent == 0:
+        return values
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.ldexp(values, exponent)
+        if not (np.isfinite(found).all() and (np.ldexp(found, -exponent) == values).all()):
+            raise InexactError
+    return found
+
+
+def centred(values: Floats, centre: Floats | None) -> Floats:
+    """Return data less their centres."""
+    if centre is None:
+        return values
+    return (values.reshape(len(values), -1) - centre.T).reshape(values.shape)
