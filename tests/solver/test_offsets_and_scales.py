@@ -20,7 +20,7 @@ from graphtv import (
     grid_graph,
     solve,
 )
-from graphtv.normal_form import RADIX
+from graphtv.terms._units import RADIX
 from reliability.exact import confirm
 
 OFFSETS = [1e4, 1e6, -1e9, 1e12]
