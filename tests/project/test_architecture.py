@@ -8,6 +8,7 @@ import pytest
 import graphtv
 
 ROOT = Path(graphtv.__file__).parent
+PROJECT = Path(__file__).parents[2]
 
 LAYERS = (
     ("_validate",),
@@ -88,3 +89,28 @@ def test_no_private_names_of_other_folders():
 def test_the_check_sees_imports():
     assert ("solver.loop", "problem", "Problem") in IMPORTS
     assert len(IMPORTS) > 500
+
+
+# Tests that mirror no folder of the sources.
+WHOLE = {"support", "reference", "robustness", "theorems", "project", "benchmarks"}
+
+
+def folders(path):
+    return {child.name for child in path.iterdir() if child.is_dir() and child.name[0] not in "_."}
+
+
+def test_tests_mirror_the_sources():
+    sources = folders(PROJECT / "src" / "graphtv") | folders(PROJECT / "cpp")
+    assert folders(PROJECT / "tests") - WHOLE <= sources
+    groups = folders(PROJECT / "src" / "graphtv" / "applications")
+    assert folders(PROJECT / "tests" / "applications") <= groups
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PROJECT / "tests").glob("test_*.py")), ids=lambda p: p.stem
+)
+def test_only_loose_modules_have_loose_tests(path):
+    name = path.stem.removeprefix("test_")
+    assert any(
+        (PROJECT / "src" / "graphtv" / f"{prefix}{name}.py").exists() for prefix in ("", "_")
+    )

@@ -356,7 +356,7 @@ def test_an_odd_network_of_networkx() -> None:
 
 def test_gallery_example_runs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    script = Path(__file__).parents[2] / "docs" / "gallery" / "minimum_cut.py"
+    script = Path(__file__).parents[3] / "docs" / "gallery" / "minimum_cut.py"
     spec = importlib.util.spec_from_file_location("gallery_minimum_cut", script)
     assert spec is not None
     assert spec.loader is not None

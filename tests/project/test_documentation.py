@@ -8,7 +8,7 @@ import pytest
 
 from snippets import agrees, blocks, run, statements
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("**/*.md"))
 WITH_PYTHON = [page for page in PAGES if blocks(page)]

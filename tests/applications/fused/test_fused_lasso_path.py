@@ -27,7 +27,7 @@ from graphtv.applications.fused.lambda_max import lambda_max
 from graphtv.applications.fused.medians import Medians
 
 DATA = os.environ.get("GRAPHTV_DATA")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 N = 24
 
 

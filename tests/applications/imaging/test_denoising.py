@@ -338,7 +338,7 @@ def test_channel_without_data():
 def test_gallery_example_runs(tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("skimage")
-    script = Path(__file__).parents[2] / "docs" / "gallery" / "denoising.py"
+    script = Path(__file__).parents[3] / "docs" / "gallery" / "denoising.py"
     spec = importlib.util.spec_from_file_location("gallery_denoising", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from snippets import blocks
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 

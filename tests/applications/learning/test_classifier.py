@@ -27,7 +27,7 @@ from graphtv.applications.learning import classifier
 from graphtv.applications.learning.affinity import Neighbours, SmoothedNeighbours
 from graphtv.gallery import three_moons
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 EXPECTED_FAILURES = {
     "check_classifiers_classes": "it has -1 for a class, which means unlabelled here",

@@ -14,7 +14,7 @@ from graphtv import EntropicSimplex, Graph, Problem, Result, grid_graph, segment
 from graphtv.applications.imaging.scribbles import MOST_SAMPLES, scribble_cost
 from graphtv.applications.imaging.segmentation import Segmentation, contrast_graph
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def load(path):
