@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from graphtv import Problem, SquaredLoss, _core, decompose, grid_graph, solve
 from graphtv.gallery import erdos_renyi_graph, random_tree
-from graphtv.solver import loop
 from graphtv.solver.certificate import certify
 from graphtv.solver.incumbent import FINEST, Held, Incumbent
 from graphtv.solver.polish import Polished
@@ -34,7 +33,7 @@ def assert_certified(problem, result):
 def hurried(monkeypatch):
     """There is no time for work after Ctrl-C, so every evaluation stores the point."""
     tuning = replace(TUNING, grace=0.0, first_hold=0.0, holds=0.0)
-    monkeypatch.setattr(loop, "TUNING", tuning)
+    monkeypatch.setitem(solve.__globals__, "TUNING", tuning)
     return tuning
 
 
@@ -80,7 +79,7 @@ def test_control_c_in_a_hurry_returns_the_point_held(hurried, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_control_c_before_anything_is_held(monkeypatch, method):
-    monkeypatch.setattr(loop, "TUNING", replace(TUNING, grace=0.0, first_hold=1e9))
+    monkeypatch.setitem(solve.__globals__, "TUNING", replace(TUNING, grace=0.0, first_hold=1e9))
     problem = noisy_image()
     result = solve(problem, method=method, tol=1e-14, callback=press_at(1))
     assert result.status == "interrupted"
@@ -102,7 +101,7 @@ def test_a_callback_that_ends_the_run_gets_the_last_iterate(hurried):
 
 
 def test_a_warm_start_beats_what_is_known_without_work(monkeypatch):
-    monkeypatch.setattr(loop, "TUNING", replace(TUNING, grace=0.0, first_hold=1e9))
+    monkeypatch.setitem(solve.__globals__, "TUNING", replace(TUNING, grace=0.0, first_hold=1e9))
     problem = noisy_image()
     start = solve(problem, tol=1e-3)
     result = solve(problem, method="pdhg", tol=1e-14, warm_start=start, callback=press_at(1))

@@ -1,271 +1,244 @@
-"""`solve`: from a request to a result."""
+"""The loop: step, evaluate, keep, decide, report."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from graphtv import _core
-from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory, give_back
-from graphtv._validate import Floats, as_callable, as_count, as_flag, as_real, brief
-from graphtv.problem import Problem
-from graphtv.result import History, Result
-from graphtv.solver.certificate import (
-    certify_in_time,
-    certify_rounded,
-    unrounded,
-    without_variation,
-)
-from graphtv.solver.facts import Facts
+from graphtv._validate import Floats
+from graphtv.normal_form import NormalForm
+from graphtv.problem import Problem, relative_gap
+from graphtv.result import Record, Status
+from graphtv.solver.certificate import Certificate
 from graphtv.solver.incumbent import Incumbent
-from graphtv.solver.interrupts import interrupting
-from graphtv.solver.level_set import LevelSet
 from graphtv.solver.log import Log
-from graphtv.solver.options import PDHG
+from graphtv.solver.progress import Info, PolishAttempt, Progress
 from graphtv.solver.reserve import Reserve
-from graphtv.solver.run import Callback, Run
 from graphtv.solver.stages import Stages
-from graphtv.solver.strategy import Plan, Strategy, plan
+from graphtv.solver.strategy import Continue, Decision, Moment, Stop, Strategy, SwitchTo
 from graphtv.solver.termination import EXACT_GAP
-from graphtv.solver.tuning import TUNING
-from graphtv.terms._arrays import from_core, to_core
+from graphtv.terms._arrays import from_core
 
-CLOSER = 1e-3
-"""How much smaller a gap is asked for, if a point is not good enough after it was rounded."""
+Callback = Callable[[Info], Any]
+
+NOTES = {
+    "edges": "edges",
+    "lattice": "edges",
+    "grid": "edges",
+    "volume": "edges",
+    "flows": "max-flow",
+}
+"""What the log says of a kernel, besides the numbers."""
 
 
-def solve(
-    problem: Problem,
-    *,
-    preconditioner: Any = "auto",
-    method: str | PDHG = "auto",
-    tol: float = 1e-6,
-    max_iterations: int = 100_000,
-    time_limit: float | None = None,
-    warm_start: Any = None,
-    callback: Callback | None = None,
-    stop: Callable[[], Any] | None = None,
-    verbose: bool = False,
-    n_threads: int | None = None,
-) -> Result:
-    """Minimise G(u) + F(Ku), and return the solution with its certificate.
+class Run:
+    """One run of the solver, from the first iteration to the last certificate."""
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem to solve.
-    preconditioner : str or ForestPartition
-        ``none``, ``diagonal``, ``chains``, ``linear``, ``nested``, ``matroid``, ``auto``, or a
-        partition of the problem's graph.
-    method : {'auto', 'pdhg', 'descent', 'exact'}
-        ``pdhg``: the paper's primal-dual method [1]_, for every problem. ``descent``: accelerated
-        block descent over forests, for the squared loss. ``exact``: a few iterations of one of
-        these, then maximum flows; for smooth losses and total variation. ``auto``: the method
-        that is expected to be fastest for `tol`. A `PDHG` object is ``pdhg`` with custom settings.
-    tol : float
-        Relative gap (primal - dual) / max(|primal|, |dual|) to certify. 0 requests the exact
-        solution, which means a relative gap of at most 1e-12.
-    max_iterations : int
-        Largest number of iterations.
-    time_limit : float, optional
-        Time limit in seconds.
-    warm_start : Result or (u, p), optional
-        The starting point, for example the result of a problem on the same graph with other data,
-        weights or tolerance.
-    callback : callable, optional
-        Called with an object `info` whenever the gap has been computed. Its attributes are
-        `iteration`, `sweeps`, `time`, `primal`, `dual`, `relative_gap`, `step`, `restarts` and
-        `u`, which is computed on access. Returning True ends the run. The calls become less
-        frequent during a long run.
-    stop : callable, optional
-        Called about every 20 ms, also during an iteration. If it returns True, the run ends with
-        status ``interrupted``. ``threading.Event().is_set`` lets another thread end the run. It
-        does not change the result of a run that it does not end.
-    verbose : bool
-        Print a table while solving.
-    n_threads : int, optional
-        Number of threads; by default all processors available to the process. The result is
-        bitwise independent of it.
+    def __init__(
+        self,
+        problem: Problem,
+        form: NormalForm,
+        strategy: Strategy,
+        stages: Stages,
+        incumbent: Incumbent,
+        reserve: Reserve,
+        watch: _core.Watch,
+        log: Log,
+        callback: Callback | None,
+    ) -> None:
+        self._problem, self._form = problem, form
+        self._strategy, self._stages = strategy, stages
+        self._incumbent, self._reserve, self._watch = incumbent, reserve, watch
+        self._log, self._callback = log, callback
+        self._next_look = 1
+        self._has_failed = False  # max-flow, since the last report
+        self._count = stages.count
+        self.progress = Progress(strategy.tuning.progress)
+        self._begin_stage()
 
-    Returns
-    -------
-    Result
-        The primal and the dual point, their certified gap and the history of the run.
+    def __call__(self) -> tuple[Status, Certificate]:
+        """Go on until something is proved or a limit is met."""
+        while not isinstance(decision := self._decide(), Stop):
+            if isinstance(decision, SwitchTo):
+                self._switch(decision)
+                self._plan_look()
+            else:
+                self._plan_look()
+                self._step()
+            if self._is_due():
+                self._look()
+        return self._conclude(decision.status)
 
-    Notes
-    -----
-    Status ``optimal`` is a proof: both objectives are recomputed from the returned points. With any
-    other status, the result is the best point so far with its certificate. Ctrl-C, `stop` and
-    `callback` end the run with status ``interrupted``. After Ctrl-C the run returns at once, if
-    necessary with an earlier point. After `stop` and `callback` it returns the last point, whose
-    certificate takes a few passes.
-
-    References
-    ----------
-    .. [1] T. Möllenhoff, Z. Ye, T. Wu, D. Cremers, "Combinatorial Preconditioners for Proximal
-       Algorithms on Graphs", AISTATS 2018.
-
-    Examples
-    --------
-    >>> from graphtv import SquaredLoss, grid_graph
-    >>> result = solve(Problem(grid_graph((4,)), SquaredLoss([0.0, 0.0, 3.0, 3.0])))
-    >>> result.u, result.status
-    (array([0.5, 0.5, 2.5, 2.5]), 'optimal')
-    """
-    start = time.perf_counter()
-    if not isinstance(problem, Problem):
-        raise ValueError(f"problem must be a Problem, got {problem!r}")
-    tolerance = as_real(tol, "tol", minimum=0.0)
-    limit = as_count(max_iterations, "max_iterations")
-    seconds = math.inf if time_limit is None else as_real(time_limit, "time_limit", minimum=0.0)
-    threads = 0 if n_threads is None else as_count(n_threads, "n_threads", minimum=1)
-    as_callable(callback, "callback")
-    as_callable(stop, "stop")
-    log = Log(as_flag(verbose, "verbose"))
-    watch = _core.Watch(seconds, stop)
-    form, given, problem = problem._form, problem, problem._normal
-    check_memory(
-        8 * DOUBLES_PER_VERTEX * math.prod(problem.shape)
-        + 8 * DOUBLES_PER_EDGE * math.prod(problem.dual_shape),
-        "solve",
-    )
-    points = _as_warm_start(warm_start, given)
-    n_entries = math.prod(problem.shape) + math.prod(problem.dual_shape)
-    reserve = Reserve(n_entries, watch, seconds, TUNING)
-
-    with interrupting(watch):
-        warm = None if points is None else certify_in_time(problem, *points, threads, watch)
-        facts = Facts.of(problem, method, preconditioner, tolerance)
-        chosen = plan(facts, TUNING)
-        level_set = LevelSet(problem) if chosen.is_level_set else None
-        incumbent = Incumbent(problem, level_set, reserve, watch, threads, TUNING)
-        stages = Stages(
-            problem if level_set is None else level_set.inner, chosen, watch, threads, TUNING
+    def _decide(self) -> Decision:
+        """Ask the strategy what comes next."""
+        count, stage, watch = self._count, self._stages.current, self._watch
+        is_over = watch.expired  # asks, and may find that somebody interrupts
+        now = Moment(
+            count.iterations,
+            count.own,
+            self._incumbent.relative_gap,
+            stage.is_final,
+            stage.is_exhausted,
+            watch.interrupted,
+            is_over,
+            self.progress.elapsed,
+            watch.remaining,
         )
-        asked = preconditioner if chosen.preconditioner == "custom" else chosen.preconditioner
-        stages.begin(facts, asked, method if isinstance(method, PDHG) else PDHG(), warm)
-        setup_time = time.perf_counter() - start
-        log.header(**_facts(given, chosen, stages, tolerance, seconds))
-        stages.forget_forests()  # the stage has what it needs of them
-        give_back(problem.graph.n_edges)
-        strategy = Strategy(chosen, tolerance or EXACT_GAP, limit, TUNING)
-        incumbent.best = warm or without_variation(problem, watch, threads)
-        run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback)
-        status, found = run()
-        certificate = certify_rounded(given, found, threads)
+        decision = self._strategy.decide(self.progress, now)
+        if not isinstance(decision, Stop):
+            waits = isinstance(decision, Continue) and decision.waits
+            self.progress.follow(waits, decision.ready_since)
+        return decision
 
-    is_rounded_away = status == "optimal" and certificate.relative_gap > strategy.tolerance
-    made, count, proof, bound = (
-        stages.preconditioner,
-        stages.count,
-        certificate.proof,
-        certificate.error_bound,
-    )
-    result = Result(
-        u=from_core(form.restore(found.u), problem.shape),
-        p=from_core(found.p, problem.dual_shape),
-        primal=form.objective(proof.primal),
-        dual=form.objective(proof.dual),
-        gap=form.objective(proof.gap),
-        relative_gap=proof.relative_gap,
-        rounding=form.objective(proof.rounding),
-        status="stalled" if is_rounded_away else status,
-        tolerance=tolerance,
-        method=chosen.method,
-        preconditioner="none" if made is None else made.name,
-        reason=chosen.reason,
-        iterations=count.iterations,
-        sweeps=count.sweeps,
-        setup_time=setup_time,
-        solve_time=time.perf_counter() - start - setup_time,
-        history=History([form.record(record) for record in run.progress.records]),
-        stages=run.progress.stages,
-        error_bound=None if bound is None else form.length(bound),
-        _unrounded=None if form.centre is None else unrounded(found),
-    )
-    log.footer(result, result.stages)
-    if is_rounded_away and tolerance > EXACT_GAP:
-        # Rounding costs the less the closer u is to a solution, whose pieces are flat.
-        closer = solve(
-            given,
-            preconditioner=preconditioner,
-            method=method,
-            tol=max(CLOSER * tolerance, EXACT_GAP),
-            max_iterations=limit - count.iterations,
-            time_limit=None if time_limit is None else max(watch.remaining, 0.0),
-            warm_start=result,
-            callback=callback,
-            stop=stop,
-            verbose=verbose,
-            n_threads=n_threads,
-        )
-        return _continued(result, closer, given)
-    return result
+    def _switch(self, decision: SwitchTo) -> None:
+        """Let another stage take over, unless there is no time for it."""
+        before = self._stages.current
+        if before.is_exhausted:
+            self.progress.fail(self._count)
+            self._has_failed = True
+        self._stages.switch(decision, self._incumbent)
+        self._count = self._stages.count
+        if self._stages.current is not before:
+            self._begin_stage()
 
+    def _begin_stage(self) -> None:
+        stage, name = self._stages.current, self._stages.preconditioner_name
+        self.progress.begin(stage.method, name, stage.kernel, self._count)
 
-def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] | None:
-    """Return the points to start from."""
-    if warm_start is None:
-        return None
-    if isinstance(warm_start, Result):
-        u, p = warm_start.u, warm_start.p
-    elif isinstance(warm_start, tuple) and len(warm_start) == 2:
-        u, p = warm_start
-    else:
-        raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
-    try:
-        # It may become the result's.
-        u = problem._form.point(to_core(problem._check(u, "u", problem.shape))).copy()
-        p = to_core(problem._check(p, "p", problem.dual_shape))
-    except ValueError as error:
-        raise ValueError(f"warm_start does not fit the problem: {error}") from None
-    p = p.copy()
-    problem.core_penalty.project(p)
-    return u, p
+    def _plan_look(self) -> None:
+        """Plan the next evaluation, right after one."""
+        if self.progress.is_fresh(self._count.iterations):
+            self.progress.goes_on(self._strategy.is_cheap(self.progress))
+            self._next_look = self._strategy.next_look(self.progress)
 
+    def _step(self) -> None:
+        """Iterate until something has to be decided."""
+        stage, strategy, limit = self._stages.current, self._strategy, self._strategy.max_iterations
+        before = self._count.iterations - stage.iterations
+        last = self.progress.last_progress.iteration + strategy.patience(self.progress) + 1
+        last = min(last, self._next_look, limit)
+        is_over = False
+        while not is_over:
+            start = time.perf_counter()
+            stage.advance(limit - before - stage.iterations)
+            self._reserve.saw_iteration(time.perf_counter() - start)
+            is_over = before + stage.iterations >= last or stage.is_final or stage.is_exhausted
+            is_over = is_over or self._watch.expired
+        self._count = self._stages.count
 
-def _continued(first: Result, second: Result, problem: Problem) -> Result:
-    """Return the second of two runs, to a smaller gap, as the outcome of both."""
-    told, count = first.history[-1], first.iterations
-    records = [
-        record._replace(
-            iteration=record.iteration + count,
-            sweeps=record.sweeps + first.sweeps,
-            time=record.time + told.time,
-        )
-        for record in second.history
-    ]
-    tolerance = first.tolerance
-    is_met = problem._proof(second.u, second.p)[1].proved_gap <= tolerance
-    return replace(
-        second,
-        status="optimal" if is_met else second.status,
-        tolerance=tolerance,
-        iterations=count + second.iterations,
-        sweeps=first.sweeps + second.sweeps,
-        setup_time=first.setup_time,
-        solve_time=first.solve_time + second.setup_time + second.solve_time,
-        history=History([*first.history, *records]),
-        stages=first.stages + second.stages,
-    )
+    def _is_due(self) -> bool:
+        """Whether to evaluate the gap."""
+        stage, limit = self._stages.current, self._strategy.max_iterations
+        if stage.is_exhausted:
+            return False  # its point is that of the stage before
+        return stage.is_final or self._count.iterations >= min(self._next_look, limit)
 
+    def _look(self, is_last: bool = False) -> None:
+        """Evaluate, keep what is better, and report."""
+        stage, progress = self._stages.current, self.progress
+        is_last = is_last or self._strategy.is_over(progress, stage.is_final)
+        is_news = not progress.is_fresh(self._count.iterations)
+        record = self._certify_last() if is_last else self._evaluate()
+        if record is not None and is_news:
+            self._report(record)
 
-def _facts(
-    problem: Problem, chosen: Plan, stages: Stages, tolerance: float, time_limit: float
-) -> dict[str, str]:
-    graph, made = problem.graph, stages.preconditioner
-    facts = {
-        "problem": f"{problem.data!r} + {problem.penalty!r}",
-        "graph": f"{graph.n_vertices} vertices, {graph.n_edges} edges",
-        "method": f"{chosen.method}: {chosen.reason}",
-    }
-    if made is not None:
-        forests = f", {made.n_forests} forests" if made.partition is not None else ""
-        facts["preconditioner"] = f"{made.name}{forests}: {made.reason}"
-    facts["tolerance"] = "exact" if tolerance == 0.0 else f"{tolerance:g}"
-    if time_limit < math.inf:
-        facts["time limit"] = f"{time_limit:g} s"
-    return facts
+    def _certify_last(self) -> Record:
+        """Certify the last iterate: what is returned need not be evaluated before."""
+        tolerance = self._strategy.tolerance
+        found = self._incumbent.certify(self._stages.current, tolerance, is_last=True)
+        record = self.progress.record(self._count, found.primal, found.dual)
+        return self._offer(found, record, is_last=True)
+
+    def _evaluate(self) -> Record | None:
+        """Evaluate the gap, and certify or polish where that may pay; None if the watch expires."""
+        strategy, incumbent, progress = self._strategy, self._incumbent, self.progress
+        stage, count = self._stages.current, self._count
+        try:
+            primal, dual = incumbent.evaluate(stage)
+        except _core.Expired:
+            return None
+        if not strategy.heads_for_flows:
+            # A gap that rose again after a polish would make a method seem to be at an end.
+            primal = min(primal, incumbent.polished_value)
+        record = progress.record(count, primal, dual)
+        best_gap = np.inf if incumbent.best is None else incumbent.best.gap
+        if strategy.certifies(record, best_gap):
+            is_last = record.relative_gap <= strategy.tolerance
+            found = incumbent.certify(stage, strategy.tolerance, is_last=is_last)
+            # The stage may have been too sure: its own values are only good to its precision.
+            record = progress.record(count, found.primal, found.dual)
+            return self._offer(found, record)
+        if strategy.polishes(progress, self._watch.remaining):
+            return self._polish(record)
+        incumbent.hold(stage)
+        return record
+
+    def _polish(self, record: Record) -> Record:
+        """Polish the iterate, and certify the result if it may be the answer."""
+        strategy, incumbent, stage = self._strategy, self._incumbent, self._stages.current
+        start = time.perf_counter()
+        polished = incumbent.polish(stage, record)
+        seconds = time.perf_counter() - start
+        is_success = polished is not None
+        self.progress.polish = PolishAttempt(record.iteration, is_success, seconds)
+        if polished is None:
+            incumbent.hold(stage)
+            return record
+        ascends, goal = strategy.plan.ascends, max(strategy.tolerance, EXACT_GAP)
+        if ascends and relative_gap(polished.primal, record.dual) > goal:
+            incumbent.take_polished(polished)
+            return self.progress.improve(polished.primal, record.dual)
+        with suppress(_core.Expired), self._watch:
+            found = incumbent.certify(stage, np.inf, is_last=ascends)
+            return self._offer(found.with_better(polished.u, polished.primal), record)
+        return record
+
+    def _offer(self, found: Certificate, record: Record, is_last: bool = False) -> Record:
+        """Keep a certificate if it is the best, and return the record with its values."""
+        strategy, incumbent = self._strategy, self._incumbent
+        if not incumbent.offer(found, strategy.tolerance):
+            return record
+        record = self.progress.improve(found.primal, found.dual)
+        if strategy.plan.flows and not is_last and found.relative_gap > strategy.tolerance:
+            incumbent.release_dual()  # dual points only get better, and flows need the memory
+        return record
+
+    def _report(self, record: Record) -> None:
+        """Print a row, and tell the callback, which may end the run."""
+        stages, record = self._stages, self._form.record(record)
+        note = NOTES.get(stages.current.kernel, "")
+        if self._has_failed:
+            note, self._has_failed = "max-flow: budget exhausted", False
+        self._log.row(record, stages.step_size, stages.restarts, note)
+        if self._callback is None:
+            return
+
+        def point() -> Floats:
+            u = self._incumbent.primal_point(stages.current)
+            return from_core(self._form.restore(u), self._problem.shape)
+
+        answer = self._callback(Info(*record, stages.step_size, stages.restarts, point))
+        if isinstance(answer, bool | np.bool_) and answer:
+            self._reserve.is_unhurried = True
+            self._watch.interrupt()
+
+    def _conclude(self, status: Status) -> tuple[Status, Certificate]:
+        """Certify the last iterate, or fall back where there is no time for it."""
+        incumbent, is_final = self._incumbent, self._stages.current.is_final
+        if status != "optimal" and not self._strategy.is_over(self.progress, is_final):
+            if self._reserve.fits(status):
+                self._look(is_last=True)
+            else:
+                best = incumbent.fall_back()
+                if not self.progress.looks:
+                    self.progress.record(self._count, best.primal, best.dual)
+            if incumbent.relative_gap <= self._strategy.tolerance:
+                status = "optimal"
+        assert incumbent.best is not None
+        self.progress.end(self._count, incumbent.best.proof.relative_gap)
+        return status, incumbent.best

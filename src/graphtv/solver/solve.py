@@ -1,0 +1,271 @@
+"""`solve`: from a request to a result."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from graphtv import _core
+from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory, give_back
+from graphtv._validate import Floats, as_callable, as_count, as_flag, as_real, brief
+from graphtv.problem import Problem
+from graphtv.result import History, Result
+from graphtv.solver.certificate import (
+    certify_in_time,
+    certify_rounded,
+    unrounded,
+    without_variation,
+)
+from graphtv.solver.facts import Facts
+from graphtv.solver.incumbent import Incumbent
+from graphtv.solver.interrupts import interrupting
+from graphtv.solver.level_set import LevelSet
+from graphtv.solver.log import Log
+from graphtv.solver.loop import Callback, Run
+from graphtv.solver.options import PDHG
+from graphtv.solver.reserve import Reserve
+from graphtv.solver.stages import Stages
+from graphtv.solver.strategy import Plan, Strategy, plan
+from graphtv.solver.termination import EXACT_GAP
+from graphtv.solver.tuning import TUNING
+from graphtv.terms._arrays import from_core, to_core
+
+CLOSER = 1e-3
+"""How much smaller a gap is asked for, if a point is not good enough after it was rounded."""
+
+
+def solve(
+    problem: Problem,
+    *,
+    preconditioner: Any = "auto",
+    method: str | PDHG = "auto",
+    tol: float = 1e-6,
+    max_iterations: int = 100_000,
+    time_limit: float | None = None,
+    warm_start: Any = None,
+    callback: Callback | None = None,
+    stop: Callable[[], Any] | None = None,
+    verbose: bool = False,
+    n_threads: int | None = None,
+) -> Result:
+    """Minimise G(u) + F(Ku), and return the solution with its certificate.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem to solve.
+    preconditioner : str or ForestPartition
+        ``none``, ``diagonal``, ``chains``, ``linear``, ``nested``, ``matroid``, ``auto``, or a
+        partition of the problem's graph.
+    method : {'auto', 'pdhg', 'descent', 'exact'}
+        ``pdhg``: the paper's primal-dual method [1]_, for every problem. ``descent``: accelerated
+        block descent over forests, for the squared loss. ``exact``: a few iterations of one of
+        these, then maximum flows; for smooth losses and total variation. ``auto``: the method
+        that is expected to be fastest for `tol`. A `PDHG` object is ``pdhg`` with custom settings.
+    tol : float
+        Relative gap (primal - dual) / max(|primal|, |dual|) to certify. 0 requests the exact
+        solution, which means a relative gap of at most 1e-12.
+    max_iterations : int
+        Largest number of iterations.
+    time_limit : float, optional
+        Time limit in seconds.
+    warm_start : Result or (u, p), optional
+        The starting point, for example the result of a problem on the same graph with other data,
+        weights or tolerance.
+    callback : callable, optional
+        Called with an object `info` whenever the gap has been computed. Its attributes are
+        `iteration`, `sweeps`, `time`, `primal`, `dual`, `relative_gap`, `step`, `restarts` and
+        `u`, which is computed on access. Returning True ends the run. The calls become less
+        frequent during a long run.
+    stop : callable, optional
+        Called about every 20 ms, also during an iteration. If it returns True, the run ends with
+        status ``interrupted``. ``threading.Event().is_set`` lets another thread end the run. It
+        does not change the result of a run that it does not end.
+    verbose : bool
+        Print a table while solving.
+    n_threads : int, optional
+        Number of threads; by default all processors available to the process. The result is
+        bitwise independent of it.
+
+    Returns
+    -------
+    Result
+        The primal and the dual point, their certified gap and the history of the run.
+
+    Notes
+    -----
+    Status ``optimal`` is a proof: both objectives are recomputed from the returned points. With any
+    other status, the result is the best point so far with its certificate. Ctrl-C, `stop` and
+    `callback` end the run with status ``interrupted``. After Ctrl-C the run returns at once, if
+    necessary with an earlier point. After `stop` and `callback` it returns the last point, whose
+    certificate takes a few passes.
+
+    References
+    ----------
+    .. [1] T. Möllenhoff, Z. Ye, T. Wu, D. Cremers, "Combinatorial Preconditioners for Proximal
+       Algorithms on Graphs", AISTATS 2018.
+
+    Examples
+    --------
+    >>> from graphtv import SquaredLoss, grid_graph
+    >>> result = solve(Problem(grid_graph((4,)), SquaredLoss([0.0, 0.0, 3.0, 3.0])))
+    >>> result.u, result.status
+    (array([0.5, 0.5, 2.5, 2.5]), 'optimal')
+    """
+    start = time.perf_counter()
+    if not isinstance(problem, Problem):
+        raise ValueError(f"problem must be a Problem, got {problem!r}")
+    tolerance = as_real(tol, "tol", minimum=0.0)
+    limit = as_count(max_iterations, "max_iterations")
+    seconds = math.inf if time_limit is None else as_real(time_limit, "time_limit", minimum=0.0)
+    threads = 0 if n_threads is None else as_count(n_threads, "n_threads", minimum=1)
+    as_callable(callback, "callback")
+    as_callable(stop, "stop")
+    log = Log(as_flag(verbose, "verbose"))
+    watch = _core.Watch(seconds, stop)
+    form, given, problem = problem._form, problem, problem._normal
+    check_memory(
+        8 * DOUBLES_PER_VERTEX * math.prod(problem.shape)
+        + 8 * DOUBLES_PER_EDGE * math.prod(problem.dual_shape),
+        "solve",
+    )
+    points = _as_warm_start(warm_start, given)
+    n_entries = math.prod(problem.shape) + math.prod(problem.dual_shape)
+    reserve = Reserve(n_entries, watch, seconds, TUNING)
+
+    with interrupting(watch):
+        warm = None if points is None else certify_in_time(problem, *points, threads, watch)
+        facts = Facts.of(problem, method, preconditioner, tolerance)
+        chosen = plan(facts, TUNING)
+        level_set = LevelSet(problem) if chosen.is_level_set else None
+        incumbent = Incumbent(problem, level_set, reserve, watch, threads, TUNING)
+        stages = Stages(
+            problem if level_set is None else level_set.inner, chosen, watch, threads, TUNING
+        )
+        asked = preconditioner if chosen.preconditioner == "custom" else chosen.preconditioner
+        stages.begin(facts, asked, method if isinstance(method, PDHG) else PDHG(), warm)
+        setup_time = time.perf_counter() - start
+        log.header(**_facts(given, chosen, stages, tolerance, seconds))
+        stages.forget_forests()  # the stage has what it needs of them
+        give_back(problem.graph.n_edges)
+        strategy = Strategy(chosen, tolerance or EXACT_GAP, limit, TUNING)
+        incumbent.best = warm or without_variation(problem, watch, threads)
+        run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback)
+        status, found = run()
+        certificate = certify_rounded(given, found, threads)
+
+    is_rounded_away = status == "optimal" and certificate.relative_gap > strategy.tolerance
+    made, count, proof, bound = (
+        stages.preconditioner,
+        stages.count,
+        certificate.proof,
+        certificate.error_bound,
+    )
+    result = Result(
+        u=from_core(form.restore(found.u), problem.shape),
+        p=from_core(found.p, problem.dual_shape),
+        primal=form.objective(proof.primal),
+        dual=form.objective(proof.dual),
+        gap=form.objective(proof.gap),
+        relative_gap=proof.relative_gap,
+        rounding=form.objective(proof.rounding),
+        status="stalled" if is_rounded_away else status,
+        tolerance=tolerance,
+        method=chosen.method,
+        preconditioner="none" if made is None else made.name,
+        reason=chosen.reason,
+        iterations=count.iterations,
+        sweeps=count.sweeps,
+        setup_time=setup_time,
+        solve_time=time.perf_counter() - start - setup_time,
+        history=History([form.record(record) for record in run.progress.records]),
+        stages=run.progress.stages,
+        error_bound=None if bound is None else form.length(bound),
+        _unrounded=None if form.centre is None else unrounded(found),
+    )
+    log.footer(result, result.stages)
+    if is_rounded_away and tolerance > EXACT_GAP:
+        # Rounding costs the less the closer u is to a solution, whose pieces are flat.
+        closer = solve(
+            given,
+            preconditioner=preconditioner,
+            method=method,
+            tol=max(CLOSER * tolerance, EXACT_GAP),
+            max_iterations=limit - count.iterations,
+            time_limit=None if time_limit is None else max(watch.remaining, 0.0),
+            warm_start=result,
+            callback=callback,
+            stop=stop,
+            verbose=verbose,
+            n_threads=n_threads,
+        )
+        return _continued(result, closer, given)
+    return result
+
+
+def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] | None:
+    """Return the points to start from."""
+    if warm_start is None:
+        return None
+    if isinstance(warm_start, Result):
+        u, p = warm_start.u, warm_start.p
+    elif isinstance(warm_start, tuple) and len(warm_start) == 2:
+        u, p = warm_start
+    else:
+        raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
+    try:
+        # It may become the result's.
+        u = problem._form.point(to_core(problem._check(u, "u", problem.shape))).copy()
+        p = to_core(problem._check(p, "p", problem.dual_shape))
+    except ValueError as error:
+        raise ValueError(f"warm_start does not fit the problem: {error}") from None
+    p = p.copy()
+    problem.core_penalty.project(p)
+    return u, p
+
+
+def _continued(first: Result, second: Result, problem: Problem) -> Result:
+    """Return the second of two runs, to a smaller gap, as the outcome of both."""
+    told, count = first.history[-1], first.iterations
+    records = [
+        record._replace(
+            iteration=record.iteration + count,
+            sweeps=record.sweeps + first.sweeps,
+            time=record.time + told.time,
+        )
+        for record in second.history
+    ]
+    tolerance = first.tolerance
+    is_met = problem._proof(second.u, second.p)[1].proved_gap <= tolerance
+    return replace(
+        second,
+        status="optimal" if is_met else second.status,
+        tolerance=tolerance,
+        iterations=count + second.iterations,
+        sweeps=first.sweeps + second.sweeps,
+        setup_time=first.setup_time,
+        solve_time=first.solve_time + second.setup_time + second.solve_time,
+        history=History([*first.history, *records]),
+        stages=first.stages + second.stages,
+    )
+
+
+def _facts(
+    problem: Problem, chosen: Plan, stages: Stages, tolerance: float, time_limit: float
+) -> dict[str, str]:
+    graph, made = problem.graph, stages.preconditioner
+    facts = {
+        "problem": f"{problem.data!r} + {problem.penalty!r}",
+        "graph": f"{graph.n_vertices} vertices, {graph.n_edges} edges",
+        "method": f"{chosen.method}: {chosen.reason}",
+    }
+    if made is not None:
+        forests = f", {made.n_forests} forests" if made.partition is not None else ""
+        facts["preconditioner"] = f"{made.name}{forests}: {made.reason}"
+    facts["tolerance"] = "exact" if tolerance == 0.0 else f"{tolerance:g}"
+    if time_limit < math.inf:
+        facts["time limit"] = f"{time_limit:g} s"
+    return facts
