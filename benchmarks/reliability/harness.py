@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -37,6 +37,9 @@ class Property:
         Cases of the long and of the short version.
     timeout : float
         Seconds after which a case counts as hanging, which is a failure.
+    limits : mapping of str to float
+        The largest values that figures may have. `run` judges them, not `check`: they are times,
+        and the tests, which share cases with this harness, do not measure time.
     """
 
     key: str
@@ -45,6 +48,15 @@ class Property:
     cases: int
     quick: int
     timeout: float = 120.0
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    def excess(self, figures: Figures) -> str:
+        """Name a figure above its limit; empty if there is none."""
+        for name, limit in self.limits.items():
+            if figures.get(name, 0.0) > limit:
+                told = ", ".join(f"{key} {value:.3g}" for key, value in figures.items())
+                return f"{name} must be at most {limit:g}: {told}"
+        return ""
 
 
 @dataclass
@@ -112,6 +124,7 @@ def run(
     end = time.monotonic() + seconds
     while outcome.done < cases and time.monotonic() < end:
         for figures, reason, taken in in_child(prop, seed, range(outcome.done, cases), end):
+            reason = reason or prop.excess(figures)
             if reason:
                 outcome.fail(outcome.done, reason)
                 tell(f"{prop.key} {seed} case {outcome.done}: {reason}")

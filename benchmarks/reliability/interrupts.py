@@ -29,7 +29,7 @@ from graphtv import (
 from reliability.harness import Figures, Property
 from reliability.verifier import confirm
 
-MOST_SECONDS = 0.2
+LIMITS = {"longest processor seconds": 0.2}
 """The limit of the processor time from the signal to the return."""
 
 PLACES = ("set-up", "matroid", "descent", "pdhg", "flows", "box", "simplex", "polish", "time limit")
@@ -110,7 +110,6 @@ def check(seed: int, number: int) -> Figures:
         waited, late = alarm.elapsed()
     ours = {"time_limit", "optimal"} if place == "time limit" else {"interrupted", "optimal"}
     assert result.status in (*ours, "stalled"), f"{place}: status {result.status}"
-    assert late <= MOST_SECONDS, f"{place} after {delay:.2f} s: {late:.3f} s of processor time"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, "the handler is not back"
     confirm(problem, result)
     assert small_solve_is_right(), f"{place}: the next solve is wrong"
@@ -126,9 +125,8 @@ def _interrupt_decomposition(delay: float) -> Figures:
         waited, late = alarm.elapsed()
     except KeyboardInterrupt:
         waited, late = alarm.elapsed()
-    assert late <= MOST_SECONDS, f"matroid after {delay:.2f} s: {late:.3f} s of processor time"
     assert small_solve_is_right(), "matroid: the next solve is wrong"
     return {"matroid": 1, "longest processor seconds": late, "longest seconds": waited}
 
 
-PROPERTY = Property("interrupts", "Interrupts", check, cases=900, quick=9, timeout=90.0)
+PROPERTY = Property("interrupts", "Interrupts", check, 900, 9, timeout=90.0, limits=LIMITS)

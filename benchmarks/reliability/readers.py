@@ -33,7 +33,9 @@ from reliability.harness import Figures, Property
 
 BATCH = 50
 MOST_MEMORY = 2 << 30
-MOST_SECONDS = 1.0
+LIMITS = {"longest seconds": 1.0}
+"""The limit of the processor time for one file."""
+
 READERS = ("dimacs", "table", "image", "scribbles")
 
 FEARED = [
@@ -166,7 +168,6 @@ def check(seed: int, number: int) -> Figures:
             except Exception as error:
                 raise AssertionError(f"{reader}, {data[:300]!r}: {error!r}") from error
             taken = time.process_time() - begin
-            assert taken < MOST_SECONDS, f"{reader}, {data[:300]!r}: {taken:.1f} s"
             figures["inputs"] += 1
             figures[answer] += 1
             figures["longest seconds"] = max(figures["longest seconds"], taken)
@@ -175,4 +176,4 @@ def check(seed: int, number: int) -> Figures:
     return figures
 
 
-PROPERTY = Property("readers", "Readers", check, cases=8000, quick=40)
+PROPERTY = Property("readers", "Readers", check, cases=8000, quick=40, limits=LIMITS)

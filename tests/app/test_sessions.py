@@ -9,6 +9,7 @@ from page_support import (
     TRUTH,
     asynchronous,
     encoded,
+    eventually,
     halves,
     paint_halves,
     serving,
@@ -59,7 +60,7 @@ async def test_when_all_places_are_taken_others_are_told():
             async with Tab(client, server.address) as third:
                 assert third.hello["type"] == "full"
             assert first.hello["type"] == "hello"
-        await asyncio.sleep(0.1)
+        await eventually(lambda: not server.sessions.find(first.token).is_connected)
         async with Tab(client, server.address) as fourth:  # a closed tab frees its place
             assert fourth.hello["type"] == "hello"
 
@@ -70,7 +71,7 @@ async def test_a_tab_comes_back_to_its_session():
         async with Tab(client, server.address) as tab:
             await tab.upload(encoded(halves()))
             await paint_halves(tab)
-        await asyncio.sleep(0.1)
+        await eventually(lambda: not server.sessions.find(tab.token).is_connected)
         async with Tab(client, server.address, tab.token) as again:
             assert again.hello["back"]
             np.testing.assert_array_equal((await again.hear("labels"))["pixels"], TRUTH)
@@ -90,5 +91,4 @@ async def test_sessions_that_nobody_uses_are_dropped():
             assert (await tab.download("image"))[0] == 404
         async with Tab(client, server.address):
             pass
-        await asyncio.sleep(0.8)
-        assert len(server.sessions) == 0
+        await eventually(lambda: len(server.sessions) == 0)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from reliability import specimens
-from reliability.harness import in_child
+from reliability import harness, specimens
 from reliability.properties import PROPERTIES
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -43,9 +42,18 @@ def test_cases_in_a_process_of_their_own(key, numbers):
     pytest.importorskip("resource")
     if key == "readers":
         pytest.importorskip("tifffile")
-    for figures, reason, _ in in_child(PROPERTIES[key], 12345, list(numbers)):
+    for figures, reason, _ in harness.in_child(PROPERTIES[key], 12345, list(numbers)):
         assert not reason
         assert figures
+
+
+def test_long_runs_judge_times_which_these_tests_do_not(monkeypatch):
+    answers = [({"longest seconds": seconds}, "", 0.0) for seconds in (0.5, 2.0)]
+    monkeypatch.setattr(harness, "in_child", lambda *_: answers)
+    limits = {"longest seconds": 1.0}
+    prop = harness.Property("readers", "Readers", lambda *_: {}, 2, 2, limits=limits)
+    outcome = harness.run(prop, 0, 2, harness.Store(None))
+    assert outcome.told == ["case 1: longest seconds must be at most 1: longest seconds 2"]
 
 
 def test_everything_public_has_a_specimen():
@@ -66,6 +74,6 @@ SOME = [
 def test_bad_input():
     pytest.importorskip("resource")
     numbers = [specimens.targets().index(target) for target in SOME]
-    answers = list(in_child(PROPERTIES["bad-input"], 0, numbers))
+    answers = list(harness.in_child(PROPERTIES["bad-input"], 0, numbers))
     assert not [reason for _, reason, _ in answers if reason]
     assert sum(figures["calls"] for figures, _, _ in answers) > 400

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -118,27 +119,36 @@ def test_several_threads_solve_at_once(method):
     assert found == expected * 2
 
 
+@pytest.fixture
+def unshared_gil():
+    """Let threads have the GIL only where another one releases it, and not by turns."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(600.0)
+    yield
+    sys.setswitchinterval(before)
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_other_threads_run_meanwhile(method):
-    """The GIL is released: Python code continues to run during a solve."""
-    counted, stop = [0], threading.Event()
+def test_other_threads_run_meanwhile(method, unshared_gil):
+    """The core releases the GIL: another thread runs during a solve, and ends it."""
+    started, stop = threading.Event(), threading.Event()
 
     def count():
-        while not stop.is_set():
-            counted[0] += 1
-            time.sleep(0.001)
+        started.wait()
+        for _ in range(20):
+            time.sleep(0.001)  # gives the GIL away, and gets it back
+        stop.set()
+
+    def is_over():
+        started.set()
+        return stop.is_set()
 
     thread = threading.Thread(target=count)
-    problem = noise(400)
     thread.start()
-    try:
-        before = counted[0]
-        solve(problem, method=method, tol=1e-16, time_limit=0.4, n_threads=1)
-        during = counted[0] - before
-    finally:
-        stop.set()
-        thread.join()
-    assert during > 20
+    problem = noise(400)
+    result = solve(problem, method=method, tol=1e-20, stop=is_over, time_limit=60, n_threads=1)
+    thread.join()
+    assert result.status == "interrupted"
 
 
 def test_outside_the_main_thread_signals_are_left_alone():

@@ -49,6 +49,12 @@ def asynchronous(test):
     return run
 
 
+async def eventually(condition):
+    """Wait until a condition holds, however slow the machine is."""
+    while not condition():
+        await asyncio.sleep(0.01)
+
+
 def halves(width=60, height=40, left=(200, 60, 50), right=(40, 90, 180), column=None, seed=0):
     """Return an image of two colours that meet in a column, with a little noise."""
     image = np.empty((height, width, 3))
