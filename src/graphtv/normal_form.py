@@ -128,7 +128,7 @@ def centre_of(graph: Graph, data: DataTerm) -> Floats | None:
         return None
     columns = loss.signal.reshape(loss.shape[0], -1)
     known = None if loss.is_complete else loss.observed.reshape(columns.shape)
-    centre = np.array([_centre(*_range(columns, known, c)) for c in range(columns.shape[1])])
+    centre = np.array([nearest_datum(*_range(columns, known, c)) for c in range(columns.shape[1])])
     if not centre.all() and _is_far_from_itself(graph, columns, known):
         centre = _centres_of_components(graph, columns, known)
     if not centre.any():
@@ -143,7 +143,7 @@ def _range(columns: Floats, known: Any, channel: int) -> tuple[Any, Any]:
     return (column.min(), column.max()) if column.size else (0.0, 0.0)
 
 
-def _centre(low: Any, high: Any) -> Any:
+def nearest_datum(low: Any, high: Any) -> Any:
     """Return the datum next to 0 if the others are close to it, so that differences are exact."""
     nearest = low if low > 0.0 else high if high < 0.0 else 0.0
     is_far = nearest != 0.0 and 0.0 < high - low <= abs(nearest) / OFFSET
@@ -181,7 +181,7 @@ def _centres_of_components(graph: Graph, columns: Floats, known: Any) -> Floats:
         low, high = np.full(n_components, np.inf), np.full(n_components, -np.inf)
         np.minimum.at(low, label, column)
         np.maximum.at(high, label, column)
-        centre = np.array([_centre(*ends) for ends in zip(low, high, strict=True)])
+        centre = np.array([nearest_datum(*ends) for ends in zip(low, high, strict=True)])
         centres[:, channel] = np.where(np.isfinite(centre), centre, 0.0)[component]
     return centres
 

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 
 from graphtv._validate import Floats
-from graphtv.problem import relative_gap
 
 Status = Literal["optimal", "iteration_limit", "time_limit", "interrupted", "stalled"]
 STATUSES: tuple[Status, ...] = (
@@ -100,23 +99,6 @@ class History(Sequence[Record]):
 
     def __repr__(self) -> str:
         return f"History of {len(self)} records"
-
-
-class Certified:
-    """Base class of results with a primal and a dual objective, which bound the minimum."""
-
-    primal: float
-    dual: float
-
-    @property
-    def gap(self) -> float:
-        """The difference primal - dual, or 0 if rounding makes it negative."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap divided by max(|primal|, |dual|)."""
-        return relative_gap(self.primal, self.dual)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from graphtv import HuberTV, Problem, SquaredLoss, TotalVariation, grid_graph
+from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.tile import Tile, Unknown
 
 NOBODY = Unknown(1.0, np.zeros(()), np.zeros(()))
@@ -49,7 +50,7 @@ def test_values_are_those_of_the_problem(
 ) -> None:
     tile = random_tile(lengths, has_border=False, delta=delta, channels=channels)
     problem, u, p = problem_of(tile)
-    found = tile.certify((None,) * len(lengths), NOBODY)
+    found = tile.certify((None,) * len(lengths), NOBODY, Coordinates())
     assert found.primal == pytest.approx(problem.primal(u), rel=1e-12)
     assert found.gap == pytest.approx(problem.primal(u) - problem.dual(p), rel=1e-12)
 
@@ -60,8 +61,11 @@ def test_values_are_sums_over_parts(axis: int) -> None:
     lower, upper = tile.part(axis, 0, 2), tile.part(axis, 2, tile.lengths[axis])
     above = [None, None, None]
     above[axis] = np.take(upper.u, 0, axis=axis)
-    shares = [lower.certify(tuple(above), NOBODY), upper.certify((None,) * 3, NOBODY)]
-    whole = tile.certify((None,) * 3, NOBODY)
+    shares = [
+        lower.certify(tuple(above), NOBODY, Coordinates()),
+        upper.certify((None,) * 3, NOBODY, Coordinates()),
+    ]
+    whole = tile.certify((None,) * 3, NOBODY, Coordinates())
     assert sum(share.primal for share in shares) == pytest.approx(whole.primal, rel=1e-12)
     assert sum(share.gap for share in shares) == pytest.approx(whole.gap, rel=1e-12)
 

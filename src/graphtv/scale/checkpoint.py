@@ -10,20 +10,39 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphtv._atomic import replaced
+from graphtv.problem import Proof
 from graphtv.result import Record
+from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.storage import Folder, Handle
 from graphtv.scale.tile import Unknown
 from graphtv.scale.tiles import Tiles
+from graphtv.terms._units import Units
 
-FORMAT = 2
+FORMAT = 3
 
 PARTS = ("tiles", "coarse")
 """Names that the folder may contain besides the manifest."""
+
+
+class State(NamedTuple):
+    """What is known after a complete round.
+
+    Attributes
+    ----------
+    records : list of Record
+        One per round.
+    proof, unrounded : Proof
+        What is proved of the points as returned, and before they are rounded around an offset.
+    """
+
+    records: list[Record]
+    proof: Proof
+    unrounded: Proof
 
 
 class Checkpoint:
@@ -39,7 +58,7 @@ class Checkpoint:
         self.path = path
         self.folder = Folder(path)
 
-    def write(self, tiles: Tiles, records: list[Record]) -> None:
+    def write(self, tiles: Tiles, state: State) -> None:
         """Write the manifest of a complete round, then delete all other files."""
         content = {
             "format": FORMAT,
@@ -47,7 +66,9 @@ class Checkpoint:
             "delta": tiles.problem.delta,
             "unknown": [tiles.unknown.rho, *(np.asarray(e).tolist() for e in tiles.unknown[1:])],
             "version": tiles.version,
-            "records": records,
+            "coordinates": [tiles.coordinates.centre.tolist(), tiles.coordinates.units],
+            "records": state.records,
+            "proofs": [state.proof, state.unrounded],
             "tiles": [asdict(handle) for handle in tiles.handles.values()],
         }
         self.folder.sync(tiles.handles.values())
@@ -55,8 +76,8 @@ class Checkpoint:
             file.write(json.dumps(content).encode())
         self.folder.keep(tiles.handles.values())
 
-    def read(self, tiles: Tiles) -> list[Record] | None:
-        """Load the tiles of the folder into `tiles` and return the records.
+    def read(self, tiles: Tiles) -> State | None:
+        """Load the tiles of the folder into `tiles` and return what is known of them.
 
         Return None if the folder has no complete round.
         """
@@ -73,6 +94,9 @@ class Checkpoint:
         try:
             chunks = tuple(map(tuple, content["chunks"]))
             records = [Record(*record) for record in content["records"]]
+            state = State(records, *(Proof(*proof) for proof in content["proofs"]))
+            centre, units = content["coordinates"]
+            coordinates = Coordinates(np.array(centre), Units(*units))
             handles = [
                 Handle(
                     tuple(tile["index"]),
@@ -82,6 +106,7 @@ class Checkpoint:
                     tile["has_c"],
                     tile["has_before"],
                     tile["digest"],
+                    tile["data"],
                 )
                 for tile in content["tiles"]
             ]
@@ -94,13 +119,14 @@ class Checkpoint:
         if is_ours:
             tiles.handles = {handle.index: handle for handle in handles}
             tiles.unknown, tiles.version = unknown, version
+            tiles.coordinates = coordinates
             is_ours = content["delta"] == tiles.problem.delta and tiles.check()
         if not is_ours:
             raise ValueError(
                 f"checkpoint must be of the same problem, got {self.path} of another; delete it,"
                 " or choose another folder"
             )
-        return records
+        return state
 
     def clear(self) -> None:
         """Delete the leftovers of a run that ended before its first complete round."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from graphtv.result import Certified, History, Status
+from graphtv.result import History, Status
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TiledResult(Certified):
+class TiledResult:
     """The solution on a grid of tiles with its certificate.
 
     Attributes
@@ -22,9 +22,12 @@ class TiledResult(Certified):
     primal, dual : float
         The objectives of the whole grid. The minimum lies between them.
     gap, relative_gap : float
-        primal - dual, and the same over max(|primal|, |dual|).
+        primal - dual, summed from nonnegative terms of single vertices and edges, and the same
+        over max(|primal|, |dual|).
+    rounding : float
+        A bound on the rounding error of `primal` and of `dual`.
     status : str
-        As in `graphtv.Result`.
+        As in `graphtv.Result`: ``optimal`` is a proof, whatever rounding did.
     tolerance : float
         The requested relative gap.
     iterations : int
@@ -38,13 +41,17 @@ class TiledResult(Certified):
     history : History
         One record per round. Its sweeps are the windows that were checked.
     error_bound : float or None
-        An upper bound of ‖u - u*‖₂, if no data is missing.
+        An upper bound of ‖u - u*‖₂, if no data is missing. None also if the range of the data says
+        more.
     """
 
     u: Any
     p: tuple[Any, ...]
     primal: float
     dual: float
+    gap: float
+    relative_gap: float
+    rounding: float
     status: Status
     tolerance: float
     iterations: int

@@ -23,14 +23,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphtv.problem import relative_gap
+from graphtv.problem import Proof
 from graphtv.result import Record, Status
-from graphtv.scale.checkpoint import Checkpoint
+from graphtv.scale.checkpoint import Checkpoint, State
 from graphtv.scale.steps import Effort
 from graphtv.scale.storage import Memory, Storage
 from graphtv.scale.tiles import Tiles
 from graphtv.solver.log import Log
-from graphtv.solver.termination import LastProgress, ending
+from graphtv.solver.termination import CLOSER, LastProgress, ending
 
 COARSE_TOLERANCE, COARSE_ROUNDS = 1e-4, 3
 """Relative gap and largest number of rounds on coarser grids; enough for a warm start."""
@@ -86,14 +86,15 @@ class Rounds:
     ----------
     records : list of Record
         One per round.
-    primal, dual : float
-        The objectives after the last round.
+    proof, unrounded : Proof
+        What is proved of the points of the last round, as returned and before they are rounded
+        around an offset, in the coordinates of the tiles.
     """
 
     def __init__(self, tiles: Tiles, options: Options) -> None:
         self.tiles, self.options = tiles, options
         self.records: list[Record] = []
-        self.primal, self.dual = math.inf, -math.inf
+        self.proof = self.unrounded = Proof(math.inf, -math.inf, math.inf, math.inf, math.inf)
         self._start = time.perf_counter()
 
     def start_from_coarse(self) -> None:
@@ -113,11 +114,10 @@ class Rounds:
         self.tiles.start_from(tiles)
         storage.clear()
 
-    def resume(self, records: list[Record]) -> None:
+    def resume(self, state: State) -> None:
         """Continue after the rounds of a checkpoint."""
-        self.records = records
-        self.primal, self.dual = records[-1].primal, records[-1].dual
-        self._start -= records[-1].time
+        self.records, self.proof, self.unrounded = state
+        self._start -= self.records[-1].time
 
     def run(self) -> Status:
         """Run rounds until the tolerance or a limit is reached."""
@@ -136,21 +136,20 @@ class Rounds:
 
     def _round(self) -> None:
         """Solve all windows once, certify, and store a record."""
-        self.primal, gap = self.tiles.relax(self._effort())
-        self.dual = self.primal - gap
+        self.proof, self.unrounded = self.tiles.relax(self._effort())
         number = len(self.records) + 1
-        self.records.append(
-            Record(
-                number,
-                number * self.tiles.n_windows,
-                time.perf_counter() - self._start,
-                self.primal,
-                self.dual,
-                relative_gap(self.primal, self.dual),
-            )
+        record = Record(
+            number,
+            number * self.tiles.n_windows,
+            time.perf_counter() - self._start,
+            self.proof.primal,
+            self.proof.dual,
+            self.proof.relative_gap,
         )
+        self.records.append(self.tiles.coordinates.record(record))
         if self.options.checkpoint is not None:
-            self.options.checkpoint.write(self.tiles, self.records)
+            state = State(self.records, self.proof, self.unrounded)
+            self.options.checkpoint.write(self.tiles, state)
         self.options.log.row(self.records[-1], 0.0, 0)
 
     def _judge(self) -> Status | None:
@@ -159,9 +158,9 @@ class Rounds:
         best = LastProgress()
         for earlier in self.records:
             best = best.after(earlier.iteration, earlier.relative_gap, STALL_RATIO)
-        is_done = record.relative_gap <= options.tolerance
+        is_done = self.proof.proved_gap <= options.tolerance
         return ending(
-            relative_gap=record.relative_gap,
+            relative_gap=self.proof.proved_gap,
             tolerance=options.tolerance,
             iteration=record.iteration,
             max_iterations=options.max_rounds,
@@ -180,8 +179,11 @@ class Rounds:
         n_threads = options.n_threads or (1 if self.tiles.tiling.n_tiles > 1 else None)
         allowed, relative = 0.0, max(FIRST_TOLERANCE, FIRST_SHARE * options.tolerance)
         if not is_first:
-            wanted = SHARE * options.tolerance * max(abs(self.primal), abs(self.dual))
-            allowed, relative = max(wanted, FALL * (self.primal - self.dual)), 0.0
+            primal, dual, gap = self.unrounded[:3]
+            wanted = SHARE * options.tolerance * max(abs(primal), abs(dual))
+            if self.unrounded.proved_gap <= options.tolerance:
+                wanted *= CLOSER  # rounding costs less where pieces are flat
+            allowed, relative = max(wanted, FALL * gap), 0.0
         return Effort(
             allowed / self.tiles.problem.n_entries,
             relative,

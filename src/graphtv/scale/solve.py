@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from graphtv._validate import as_callable, as_count, as_flag, as_real
 from graphtv.result import History
 from graphtv.scale.checkpoint import PARTS, Checkpoint
@@ -80,11 +82,15 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
             what = f"workers were lost, and their work could not be repeated: {error!r}"
             raise RuntimeError(_advise(what, checkpoint)) from error
         raise
+    coordinates = tiles.coordinates
     result = TiledResult(
         u=tiles.primal_array(),
         p=tiles.dual_arrays(),
-        primal=rounds.primal,
-        dual=rounds.dual,
+        primal=coordinates.objective(rounds.proof.primal),
+        dual=coordinates.objective(rounds.proof.dual),
+        gap=coordinates.objective(rounds.proof.gap),
+        relative_gap=rounds.proof.relative_gap,
+        rounding=coordinates.objective(rounds.proof.rounding),
         status=status,
         tolerance=tolerance,
         iterations=len(rounds.records),
@@ -144,7 +150,12 @@ def _error_bound(rounds: Rounds) -> float | None:
     """Return √(2 gap/γ) ≥ ‖u - u*‖ where γ = 1, without vertex weights."""
     if rounds.tiles.problem.c is not None:
         return None
-    return math.sqrt(2.0 * max(rounds.primal - rounds.dual, 0.0))
+    proof, unknown = rounds.proof, rounds.tiles.unknown
+    bound = math.sqrt(2.0 * (proof.gap + proof.gap_rounding)) * (1.0 + 1e-15)
+    extent = float(np.max(unknown.most - unknown.least))
+    if not bound <= math.sqrt(rounds.tiles.problem.n_entries) * extent:
+        return None  # the range of the data says more
+    return rounds.tiles.coordinates.length(bound)
 
 
 def _facts(problem: GridProblem, tolerance: float, checkpoint: Checkpoint | None) -> dict[str, str]:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats
+from graphtv.scale.certificate import Share
+from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.grid_problem import FACTOR
 from graphtv.scale.storage import Storage
-from graphtv.scale.tile import Points, Tile, Unknown, Values
+from graphtv.scale.tile import Points, Tile, Unknown
 from graphtv.scale.tiling import Index, layers
+from graphtv.terms._units import InexactError
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,8 @@ class Census:
         Numbers of entries with and without data.
     total, least, most : ndarray
         The sum, the minimum and the maximum of the data.
-    mass : float
-        The sum of all vertex weights.
+    mass, heaviest : float
+        The sum of all vertex weights, and the largest of them.
     """
 
     known: Floats
@@ -86,6 +89,7 @@ class Census:
     least: Floats
     most: Floats
     mass: float
+    heaviest: float
 
 
 def run(step: Callable[..., Any], storage: Storage, *args: Any) -> Any:
@@ -122,7 +126,7 @@ def _tile_of(f: NDArray[Any], c: NDArray[Any] | None, weights: list[Any], delta:
     return Tile.at_rest(f, c, made, delta)
 
 
-def count_known(storage: Storage, handle: Any) -> Census:
+def take_census(storage: Storage, handle: Any) -> Census:
     """Return the statistics of a tile."""
     tile = storage.get(handle)
     axes = tuple(range(len(tile.weights)))
@@ -134,17 +138,28 @@ def count_known(storage: Storage, handle: Any) -> Census:
         np.min(tile.f, axis=axes, where=known, initial=np.inf).astype(np.float64),
         np.max(tile.f, axis=axes, where=known, initial=-np.inf).astype(np.float64),
         float(tile.f.size if tile.c is None else np.sum(tile.c, dtype=np.float64)),
+        float(1.0 if tile.c is None else np.max(tile.c)),
     )
 
 
-def fill_unknown(storage: Storage, handle: Any, index: Index, value: Floats) -> Any:
-    """Set vertices without data to a value."""
+def fits(storage: Storage, handle: Any, coordinates: Coordinates) -> bool:
+    """Return whether all numbers of a tile are exact in other coordinates."""
+    try:
+        storage.get(handle).in_coordinates(coordinates, np.zeros(()))
+    except InexactError:
+        return False
+    return True
+
+
+def change_coordinates(
+    storage: Storage, handle: Any, index: Index, coordinates: Coordinates, filling: Floats
+) -> Any:
+    """Change the coordinates of a tile, and set vertices without data to a value."""
     tile = storage.get(handle)
-    if tile.c is None or (tile.c > 0.0).all():
+    if coordinates.are_plain and (tile.c is None or (tile.c > 0.0).all()):
         return handle
-    f = np.where(tile.c > 0.0, tile.f, value.astype(tile.f.dtype))
-    filled = replace(tile, f=f, u=f.astype(np.float64))
-    return storage.put(filled, index, 1, handle, with_data=True)
+    changed = tile.in_coordinates(coordinates, filling)
+    return storage.put(changed, index, 1, handle, with_data=True)
 
 
 def prolong(
@@ -257,14 +272,24 @@ def first_layer(storage: Storage, handle: Any, axis: int) -> Floats:
     return layer
 
 
-def certify(storage: Storage, handle: Any, above: list[Floats | None], unknown: Unknown) -> Values:
-    """Return the contribution of a tile to the primal objective and to the gap."""
-    return storage.get(handle).certify(tuple(above), unknown)
+def certify(
+    storage: Storage,
+    handle: Any,
+    above: list[Floats | None],
+    unknown: Unknown,
+    coordinates: Coordinates,
+) -> tuple[Share, Share]:
+    """Return the share of a tile in the certificate, as returned and before it is rounded."""
+    tile, layers_above = storage.get(handle), tuple(above)
+    found = tile.certify(layers_above, unknown, coordinates)
+    if not coordinates.has_centre:
+        return found, found
+    return found, tile.certify(layers_above, unknown, Coordinates())
 
 
-def primal_block(storage: Storage, handle: Any) -> Floats:
+def primal_block(storage: Storage, handle: Any, coordinates: Coordinates) -> Floats:
     """Return u of a tile."""
-    return np.array(storage.get(handle).u)
+    return np.array(coordinates.restore(storage.get(handle).u))
 
 
 def dual_block(storage: Storage, handle: Any, axis: int, is_last: bool) -> Floats:

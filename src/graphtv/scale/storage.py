@@ -23,6 +23,9 @@ from graphtv.scale import array_file
 from graphtv.scale.tile import Tile
 from graphtv.scale.tiling import Index
 
+CHANGED = "changed"
+"""Name of data that a step has changed; the step can be repeated, since its own data remain."""
+
 
 class Storage(Protocol):
     """Keeps tiles."""
@@ -68,7 +71,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Handle:
-    """The name of a tile in a folder, its scalar attributes, and the names of its arrays."""
+    """The names of a tile and of its data in a folder, its scalar attributes, and its arrays."""
 
     index: Index
     version: int
@@ -77,6 +80,7 @@ class Handle:
     has_c: bool
     has_before: bool
     digest: str
+    data: str = "data"
 
 
 class Folder:
@@ -103,12 +107,14 @@ class Folder:
         """Write the arrays that have changed, usually all but data and weights."""
         numbers = tuple(w if isinstance(w, float) else None for w in tile.weights)
         digest = tile.digest() if old is None else old.digest
+        data = "data" if old is None else old.data
         if old is None or with_data:
-            self._write(index, "data", {"f": tile.f, "c": tile.c} | _by_axis("w", tile.weights))
+            data = "data" if old is None else CHANGED
+            self._write(index, data, {"f": tile.f, "c": tile.c} | _by_axis("w", tile.weights))
         points = {"u": tile.u} | _by_axis("p", tile.p) | _by_axis("b", tile.before or ())
         self._write(index, str(version), points)
         has_c, has_before = tile.c is not None, tile.before is not None
-        return Handle(index, version, tile.delta, numbers, has_c, has_before, digest)
+        return Handle(index, version, tile.delta, numbers, has_c, has_before, digest, data)
 
     def get(self, handle: Handle) -> Tile:
         """Return a tile with memory-mapped arrays, which are read on access."""
@@ -118,10 +124,10 @@ class Folder:
 
         version, axes = str(handle.version), range(len(handle.weights))
         return Tile(
-            load("data", "f"),
-            load("data", "c") if handle.has_c else None,
+            load(handle.data, "f"),
+            load(handle.data, "c") if handle.has_c else None,
             tuple(
-                load("data", f"w{axis}") if number is None else number
+                load(handle.data, f"w{axis}") if number is None else number
                 for axis, number in enumerate(handle.weights)
             ),
             tuple(load(version, f"p{axis}") for axis in axes),
@@ -149,7 +155,7 @@ class Folder:
         """Delete all other versions of these tiles."""
         for handle in handles:
             for path in self._folder(handle.index).iterdir():
-                if path.name not in ("data", str(handle.version)):
+                if path.name not in (handle.data, str(handle.version)):
                     shutil.rmtree(path, ignore_errors=True)
 
     def clear(self) -> None:

@@ -1,17 +1,8 @@
 """A box of a grid: its part of the problem, of the primal and of the dual point.
 
-With flows x = ωp on the edges, from the lower end to the upper one, the dual point gives
-
-    u_x = f - C⁻¹Kᵀx,    P(u) - D(x) = Σ_v c/2 (u - u_x)² + Σ_e (h(ω Δu) + h*(p) - x Δu),
-
-with Δu = u_lower - u_upper and h = |·| or its Huber relaxation: a sum of nonnegative terms, each of
-which belongs to a vertex or to an edge. So the gap of a grid is the sum over its tiles, without
-cancellation.
-
 Vertices without data, c = 0, have a term ρ/2 (u - u_old)² in windows, which makes this a proximal
-point method for them; u_x is u_old - (Kᵀx)/ρ there. For the certificate they have none: since
-optimal values lie between the least and the largest that are known, a and b, the dual objective has
-min (Kᵀx)_v s over a ≤ s ≤ b at such a vertex.
+point method for them; u_x is u_old - (Kᵀx)/ρ there. For the certificate they have none (see
+`certificate`).
 
 A tile also stores the flows across its border, which are fixed for it. Given these, its interior is
 a problem of the same kind, with the data f - C⁻¹(flows across the border); `relax` solves it with
@@ -33,10 +24,14 @@ from graphtv._validate import Floats
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph
 from graphtv.problem import Problem
+from graphtv.scale import certificate
+from graphtv.scale.certificate import UNIT, Share
+from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.tiling import layers
 from graphtv.solver import solve
 from graphtv.solver.termination import EXACT_GAP
 from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
+from graphtv.terms._units import exactly_scaled
 
 Weight = float | Floats
 
@@ -57,13 +52,6 @@ class Unknown(NamedTuple):
     rho: float
     least: Floats
     most: Floats
-
-
-class Values(NamedTuple):
-    """A contribution to the primal objective and to the gap."""
-
-    primal: float
-    gap: float
 
 
 class Points(NamedTuple):
@@ -112,6 +100,27 @@ class Tile:
         d = len(weights)
         p = tuple(np.zeros(_longer(f.shape, axis)) for axis in range(d))
         return cls(f, c, weights, p, np.array(f, dtype=np.float64), delta)
+
+    def in_coordinates(self, coordinates: Coordinates, filling: Floats) -> Tile:
+        """Return the tile for v, at rest, with a value where there is no data.
+
+        Raises
+        ------
+        InexactError
+            If the units do not suit some number.
+        """
+        f, c, (a, b) = self.f, self.c, coordinates.units
+        if not coordinates.are_plain:
+            f = f.astype(np.float64) - coordinates.centre
+            f = f if c is None else np.where(c > 0.0, f, 0.0)
+            f = exactly_scaled(f, -a)
+        if 2 * a != b:
+            c = exactly_scaled(np.ones(f.shape) if c is None else c.astype(np.float64), 2 * a - b)
+        if c is not None:
+            f = np.where(c > 0.0, f, filling.astype(f.dtype))
+        weights = tuple(_scaled_weight(weight, a - b) for weight in self.weights)
+        delta = float(exactly_scaled(self.delta, -b))
+        return Tile.at_rest(f, c, weights, delta)
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -227,55 +236,50 @@ class Tile:
 
     # Values --------------------------------------------------------------------------------------
 
-    def certify(self, above: tuple[Floats | None, ...], unknown: Unknown) -> Values:
-        """Return the contributions of this tile, including the edges across its upper borders.
+    def certify(
+        self, above: tuple[Floats | None, ...], unknown: Unknown, coordinates: Coordinates
+    ) -> Share:
+        """Return the share of this tile, including the edges across its upper borders.
 
-        `above` has the first layer of u of the neighbour above along each axis, or None.
+        `above` has the first layer of u of the neighbour above along each axis, or None. The point
+        is the one that is returned in these coordinates.
         """
-        divergence = self._divergence(ALL)
-        c = None if self.c is None else self._c(1.0)
-        distance = self.u - self.f, self.u - self.f + _over(divergence, c)
-        total = Values(*(_energy(difference, self.c) for difference in distance))
-        total = Values(total.primal, total.gap + self._imbalance(divergence, unknown))
+        u = coordinates.rounded(self.u)
+        divergence, errors = self._divergence(ALL), self._divergence_errors()
+        shares = [certificate.vertices(u, self.f, self.c, divergence, errors)]
+        if self.c is not None:
+            ends = unknown.least, unknown.most
+            shares.append(certificate.unknown_vertices(u, self.c, divergence, errors, *ends))
         for axis, layer in enumerate(above):
-            u = self.u
+            longer = u
             if layer is not None:
-                u = np.concatenate([u, np.expand_dims(layer, axis)], axis=axis)
+                last = np.expand_dims(coordinates.rounded(layer), axis)
+                longer = np.concatenate([u, last], axis=axis)
             inner = slice(1, None if layer is not None else -1)
-            total = _sum(total, self._edges(axis, inner, u))
-        return total
+            shares.append(self._edges(axis, inner, longer))
+        return certificate.joined(shares)
 
-    def _imbalance(self, divergence: Floats, unknown: Unknown) -> float:
+    def _imbalance(self, unknown: Unknown) -> float:
         """Return the part of the gap that is caused by flows into vertices without data."""
         if self.c is None:
             return 0.0
-        r = np.where(self.c > 0.0, 0.0, divergence)
-        most = np.maximum(r * (self.u - unknown.least), r * (self.u - unknown.most))
-        return float(most.sum())
+        divergence, ends = self._divergence(ALL), (unknown.least, unknown.most)
+        errors = np.zeros(self.f.shape)
+        return certificate.unknown_vertices(self.u, self.c, divergence, errors, *ends).gap
 
-    def _inside(self, data: Floats, rho: float) -> Values:
-        """Return the values of the interior problem."""
-        inner, c = slice(1, -1), self._c(rho)
-        dual_u = data - _over(self._divergence(inner), c)
-        total = Values(_energy(self.u - data, c), _energy(self.u - dual_u, c))
-        for axis in range(len(self.weights)):
-            total = _sum(total, self._edges(axis, inner, self.u))
-        return total
+    def _inside(self, data: Floats, rho: float) -> Share:
+        """Return the share of the interior problem."""
+        inner, errors = slice(1, -1), np.zeros(self.f.shape)
+        shares = [
+            certificate.vertices(self.u, data, self._c(rho), self._divergence(inner), errors),
+            *(self._edges(axis, inner, self.u) for axis in range(len(self.weights))),
+        ]
+        return certificate.joined(shares)
 
-    def _edges(self, axis: int, which: slice, u: Floats) -> Values:
-        """Sum up over the edges along an axis."""
-        at = layers(axis, which)
-        p, weight = self.p[axis][at], self._weight(axis, which)
-        z = weight * -np.diff(u, axis=axis)
-        flow = p * z
-        if self.delta > 0.0:
-            size = np.abs(z)
-            z = np.where(
-                size > self.delta, size - 0.5 * self.delta, size * size / (2.0 * self.delta)
-            )
-            return Values(float(z.sum()), float((z - flow + 0.5 * self.delta * p * p).sum()))
-        np.abs(z, out=z)
-        return Values(float(z.sum()), float((z - flow).sum()))
+    def _edges(self, axis: int, which: slice, u: Floats) -> Share:
+        """Return the share of the edges along an axis."""
+        p, weight = self.p[axis][layers(axis, which)], self._weight(axis, which)
+        return certificate.edges(weight, p, -np.diff(u, axis=axis), self.delta)
 
     def _weight(self, axis: int, which: slice) -> Any:
         weight = self.weights[axis]
@@ -299,6 +303,18 @@ class Tile:
                 divergence[layers(axis, slice(None, -1))] += flow
                 divergence[layers(axis, slice(1, None))] -= flow
         return divergence
+
+    def _divergence_errors(self) -> Floats:
+        """Return bounds on the rounding of Kᵀx: a product per edge, and sums over all of them."""
+        sizes = np.zeros(self.f.shape)
+        floor = 0.0
+        for axis, p in enumerate(self.p):
+            weight = self._weight(axis, ALL)
+            flow = np.abs(weight * p)
+            sizes += flow[layers(axis, slice(None, -1))] + flow[layers(axis, slice(1, None))]
+            floor = certificate.FLOOR if p.any() and np.any(weight > 0.0) else floor
+        errors: Floats = 1.01 * (len(self.p) + 3) * UNIT * sizes + floor
+        return errors
 
     def _given(self, rho: float) -> Floats:
         """Return the data of the interior problem: f - C⁻¹(flows across the border)."""
@@ -330,7 +346,7 @@ class Tile:
         itself is returned.
         """
         data = self._given(unknown.rho)
-        primal, gap = self._inside(data, unknown.rho)
+        primal, gap = self._inside(data, unknown.rho)[:2]
         allowed = max(allowed, relative * primal)
         if max(self.lengths) == 1 or (gap <= allowed and self._is_balanced(allowed, unknown)):
             return self
@@ -359,9 +375,7 @@ class Tile:
         return self.c is not None and not (self.c > 0.0).all()
 
     def _is_balanced(self, allowed: float, unknown: Unknown) -> bool:
-        return not self._has_unknown() or (
-            self._imbalance(self._divergence(ALL), unknown) <= allowed
-        )
+        return not self._has_unknown() or self._imbalance(unknown) <= allowed
 
     def _graph(self) -> Graph:
         if all(isinstance(weight, float) for weight in self.weights):
@@ -424,12 +438,6 @@ def _over(values: Floats, c: Floats | None) -> Floats:
     return values if c is None else values / c
 
 
-def _sum(a: Values, b: Values) -> Values:
-    return Values(a.primal + b.primal, a.gap + b.gap)
-
-
-def _energy(difference: Floats, c: NDArray[Any] | None) -> float:
-    squares = np.square(difference)
-    if c is not None:
-        squares *= c
-    return 0.5 * float(squares.sum())
+def _scaled_weight(weight: Weight, exponent: int) -> Weight:
+    found = exactly_scaled(weight, exponent)
+    return found if isinstance(weight, np.ndarray) else float(found)

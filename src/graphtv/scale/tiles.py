@@ -6,7 +6,6 @@ process). With a folder they are files. Only numbers are sent to the client.
 
 from __future__ import annotations
 
-import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,13 +15,17 @@ import numpy as np
 from dask.delayed import delayed
 
 from graphtv._validate import Floats
+from graphtv.problem import Proof
 from graphtv.scale import steps
+from graphtv.scale.certificate import proof_of
+from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.grid_problem import GridProblem, in_one
 from graphtv.scale.scheduler import compute, persist
 from graphtv.scale.steps import Effort
 from graphtv.scale.storage import Folder, Storage
-from graphtv.scale.tile import Unknown, Values
+from graphtv.scale.tile import Unknown
 from graphtv.scale.tiling import Index, Tiling
+from graphtv.terms._units import scaled
 
 Handles = dict[Index, Any]
 
@@ -45,12 +48,15 @@ class Tiles:
     ----------
     unknown : Unknown
         The treatment of vertices without data.
+    coordinates : Coordinates
+        Where the tiles are solved.
     """
 
     def __init__(self, problem: GridProblem, storage: Storage) -> None:
         self.problem, self.storage = problem, storage
         self.handles: Handles = {}
         self.unknown = Unknown(PROXIMAL, np.zeros(()), np.zeros(()))
+        self.coordinates = Coordinates()
         self.version = 1
 
     @property
@@ -74,8 +80,7 @@ class Tiles:
                 for index, blocks in self._blocks().items()
             }
         )
-        if self.problem.c is not None:
-            self._fill()
+        self._change_coordinates()
 
     def check(self) -> bool:
         """Return whether tiles read from a folder belong to the problem."""
@@ -93,26 +98,42 @@ class Tiles:
         f, c = self.problem.blocks(self.problem.f), self.problem.blocks(self.problem.c)
         return {i: (f[i], c[i], self.problem.tile_weights(i)) for i in self.tiling}
 
-    def _fill(self) -> None:
-        """Set vertices without data to the mean of the data."""
-        found = compute([self._task(steps.count_known, h) for h in self.handles.values()])
-        if not np.any([census.unknown for census in found]):
-            return
+    def _change_coordinates(self) -> None:
+        """Centre and scale the data; set vertices without data to the mean of the others."""
+        found = compute([self._task(steps.take_census, h) for h in self.handles.values()])
         known = sum(census.known for census in found)
-        if not np.all(known):
+        has_unknown = np.any([census.unknown for census in found])
+        if has_unknown and not np.all(known):
             where = "" if np.ndim(known) == 0 else f" in channel {int(np.argmin(known))}"
             raise ValueError(f"{self.problem.name} must have a known entry, got none{where}")
-        mean = np.asarray(sum(census.total for census in found) / known)
+        least = np.min([census.least for census in found], axis=0)
+        most = np.max([census.most for census in found], axis=0)
+        mass = sum(census.mass for census in found) / float(np.sum(known))
+        heaviest = max(census.heaviest for census in found)
+        coordinates = Coordinates.of(least, most, heaviest)
+        if not self._fits(coordinates):
+            coordinates = Coordinates(np.zeros(least.shape))
+        a, b = coordinates.units
+        self.coordinates = coordinates
         self.unknown = Unknown(
-            PROXIMAL * sum(census.mass for census in found) / float(np.sum(known)),
-            np.min([census.least for census in found], axis=0),
-            np.max([census.most for census in found], axis=0),
+            PROXIMAL * float(scaled(np.float64(mass), 2 * a - b)),
+            coordinates.point(least),
+            coordinates.point(most),
         )
-        self._keep(
-            {
-                index: self._task(steps.fill_unknown, handle, index, mean)
-                for index, handle in self.handles.items()
-            }
+        if has_unknown or not coordinates.are_plain:
+            mean = np.asarray(sum(census.total for census in found) / known)
+            filling = coordinates.point(mean)
+            self._keep(
+                {
+                    index: self._task(steps.change_coordinates, handle, index, coordinates, filling)
+                    for index, handle in self.handles.items()
+                }
+            )
+
+    def _fits(self, coordinates: Coordinates) -> bool:
+        """Return whether all numbers of the tiles are exact in these coordinates."""
+        return coordinates.are_plain or all(
+            compute([self._task(steps.fits, h, coordinates) for h in self.handles.values()])
         )
 
     # Points --------------------------------------------------------------------------------------
@@ -131,8 +152,12 @@ class Tiles:
             started[index] = self._task(steps.prolong, handle, index, version, begin, parts)
         self._keep(started)
 
-    def relax(self, effort: Effort) -> Values:
-        """Solve all windows once, tiles first; return the primal objective and the gap."""
+    def relax(self, effort: Effort) -> tuple[Proof, Proof]:
+        """Solve all windows once, tiles first.
+
+        Return what is proved of the points as returned, and before they are rounded around an
+        offset, both in the coordinates of the tiles.
+        """
         version = self._next_version()
         handles = {
             index: self._task(steps.relax_tile, handle, index, version, effort)
@@ -142,9 +167,8 @@ class Tiles:
             if count > 1:
                 handles = self._relax_strips(handles, axis, effort)
         shares = self._keep(handles, self._shares(handles))
-        return Values(
-            math.fsum(share.primal for share in shares), math.fsum(share.gap for share in shares)
-        )
+        returned, unrounded = zip(*shares, strict=True)
+        return proof_of(returned), proof_of(unrounded)
 
     def _relax_strips(self, handles: Handles, axis: int, effort: Effort) -> Handles:
         lower, upper = {}, {}
@@ -168,7 +192,7 @@ class Tiles:
                 None if other is None else self._task(steps.first_layer, handles[other], axis)
                 for axis, other in enumerate(above)
             ]
-            shares.append(self._task(steps.certify, handle, layers, self.unknown))
+            shares.append(self._task(steps.certify, handle, layers, self.unknown, self.coordinates))
         return shares
 
     # Arrays --------------------------------------------------------------------------------------
@@ -176,7 +200,10 @@ class Tiles:
     def primal_array(self) -> Any:
         """Return u as a dask array."""
         blocks = {
-            index: (self._task(steps.primal_block, handle), self.tiling.lengths(index))
+            index: (
+                self._task(steps.primal_block, handle, self.coordinates),
+                self.tiling.lengths(index),
+            )
             for index, handle in self.handles.items()
         }
         return self._assemble(blocks)

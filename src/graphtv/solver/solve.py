@@ -29,12 +29,9 @@ from graphtv.solver.options import PDHG
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
 from graphtv.solver.strategy import Plan, Strategy, plan
-from graphtv.solver.termination import EXACT_GAP
+from graphtv.solver.termination import CLOSER, EXACT_GAP
 from graphtv.solver.tuning import TUNING
 from graphtv.terms._arrays import from_core, to_core
-
-CLOSER = 1e-3
-"""How much smaller a gap is asked for, if a point is not good enough after it was rounded."""
 
 
 def solve(

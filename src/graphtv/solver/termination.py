@@ -10,6 +10,9 @@ from graphtv.result import Status
 EXACT_GAP = 1e-12
 """The relative gap that counts as exact: what tol=0 asks for."""
 
+CLOSER = 1e-3
+"""How much smaller a gap is asked for, if a point is not good enough after it was rounded."""
+
 
 class LastProgress(NamedTuple):
     """The best gap so far, and when it was reached; falls too small to count are left out."""

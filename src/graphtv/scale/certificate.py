@@ -1,0 +1,133 @@
+"""What a part of a grid adds to the certificate, with bounds on rounding.
+
+With flows x = ωp on the edges, from the lower end to the upper one, the dual point gives
+
+    u_x = f - C⁻¹Kᵀx,    P(u) - D(x) = Σ_v c/2 (u - u_x)² + Σ_e (h(ω Δu) + h*(p) - x Δu),
+
+with Δu = u_lower - u_upper and h = |·| or its Huber relaxation: a sum of nonnegative terms, each of
+which belongs to a vertex or to an edge. So the gap of a grid is the sum over its tiles, without
+cancellation. The bounds on rounding are those of the core (terms/tally.hpp), here for NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv._validate import Floats
+from graphtv.problem import Proof
+
+UNIT = 2.0**-53
+"""The relative error of one operation."""
+
+FORMULA = 2.0**-44
+"""The relative error of a few operations, and of NumPy's pairwise sums of nonnegative numbers."""
+
+FLOOR = 2.0**-1000
+"""More than any product of the formulas loses to underflow."""
+
+
+class Share(NamedTuple):
+    """A contribution to the primal objective and to the gap; `rounding` bounds errors of both.
+
+    The error of the primal objective is at most FORMULA times itself and `floor`, that of the gap
+    at most `rounding`.
+    """
+
+    primal: float = 0.0
+    gap: float = 0.0
+    rounding: float = 0.0
+    floor: float = 0.0
+
+
+def joined(shares: Iterable[Share]) -> Share:
+    """Return the sum of shares."""
+    columns = zip(*shares, strict=True)
+    return Share(*(math.fsum(column) for column in columns))
+
+
+def proof_of(shares: Iterable[Share]) -> Proof:
+    """Return what all shares of a grid prove."""
+    total = joined(shares)
+    gap = max(total.gap, 0.0)
+    if not np.isfinite(total).all():
+        return Proof(total.primal, -math.inf, math.inf, math.inf, math.inf)
+    gap_rounding = total.rounding * (1.0 + FORMULA)
+    rounding = FORMULA * total.primal + total.floor + gap_rounding
+    return Proof(total.primal, total.primal - gap, gap, rounding, gap_rounding)
+
+
+def vertices(
+    u: Floats, f: NDArray[Any], c: NDArray[Any] | None, divergence: Floats, errors: Floats
+) -> Share:
+    """Return the share of vertices with data, c > 0; `errors` bounds those of the divergence."""
+    weight: Any = 1.0 if c is None else np.where(c > 0.0, c, 1.0)
+    away = u - f
+    distance = away + divergence / weight
+    primal, gap = 0.5 * weight * away * away, 0.5 * weight * distance * distance
+    error = errors + 8.0 * UNIT * (np.abs(divergence) + weight * np.abs(away))
+    rounding = error * (np.abs(distance) + 1.01 * error / weight)
+    is_nothing = (away == 0.0) & (divergence == 0.0) & (error == 0.0)
+    if c is not None:
+        for values in (primal, gap, rounding):
+            values *= c > 0.0
+        is_nothing |= ~(c > 0.0)
+    floor = 4.0 * FLOOR * (is_nothing.size - np.count_nonzero(is_nothing))
+    total = _sum(gap)
+    return Share(_sum(primal), total, _sum(rounding) * 1.01 + FORMULA * total + floor, floor)
+
+
+def unknown_vertices(
+    u: Floats, c: NDArray[Any], divergence: Floats, errors: Floats, least: Floats, most: Floats
+) -> Share:
+    """Return the share of vertices without data, c = 0.
+
+    Since optimal values lie between the least and the largest that are known, the dual objective
+    has min (Kᵀx)_v s over these s at such a vertex.
+    """
+    is_unknown = ~(c > 0.0)
+    r = np.where(is_unknown, divergence, 0.0)
+    low, high = u - least, u - most
+    excess = np.maximum(r * low, r * high)
+    reach = np.maximum(np.abs(low), np.abs(high)) * 1.01
+    rounding = _sum(np.where(is_unknown, errors, 0.0) * reach) * 1.01
+    rounding += FORMULA * _sum(np.abs(excess)) + 4.0 * FLOOR * np.count_nonzero(r)
+    return Share(0.0, _sum(excess), rounding)
+
+
+def edges(weight: Any, p: Floats, difference: Floats, delta: float) -> Share:
+    """Return the share of edges with weights ω and Δu = `difference`."""
+    if not (np.abs(p) <= 1.0).all():
+        return Share(gap=math.inf)
+    difference = np.where(np.asarray(weight) > 0.0, difference, 0.0)  # where there is an edge
+    size = weight * np.abs(difference)
+    along = np.where(difference < 0.0, -p, p)
+    rest = 1.0 - along
+    if delta == 0.0:
+        total = _sum(size * rest)
+        floor = 4.0 * FLOOR * np.count_nonzero(difference)
+        return Share(_sum(size), total, FORMULA * total + floor, floor)
+    is_inside = size < delta
+    distance = size - delta * along
+    slack = 4.0 * UNIT * (size + delta * np.abs(along))
+    value = np.where(is_inside, 0.5 * size / delta * size, size - 0.5 * delta)
+    excess = np.where(
+        is_inside, 0.5 * distance / delta * distance, rest * (size - 0.5 * delta * (1.0 + along))
+    )
+    rounding = np.where(
+        is_inside,
+        (np.abs(distance) + slack) * (slack / delta),
+        4.0 * UNIT * rest * (size + delta),
+    )
+    total = _sum(excess)
+    floor = 4.0 * FLOOR * (np.count_nonzero(difference) + np.count_nonzero(p))
+    return Share(_sum(value), total, _sum(rounding) * 1.01 + FORMULA * total + floor, floor)
+
+
+def _sum(values: Floats) -> float:
+    # Contiguous numbers are summed in pairs, with an error of a few dozen units in the last place.
+    return float(np.sum(values.reshape(-1)))

@@ -1,0 +1,69 @@
+"""Coordinates in which tiles are solved: centred data of moderate size (see `normal_form`).
+
+As there, u = centre + 2ᵃ v, and the objective is 2ᵇ times that of v.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphtv._validate import Floats
+from graphtv.normal_form import nearest_datum, scaled_number
+from graphtv.result import Record
+from graphtv.terms._units import NO_UNITS, Units, exponent_of, scaled
+
+
+class Coordinates(NamedTuple):
+    """The centre of every channel, and the units of u and of the objective."""
+
+    centre: Floats = np.zeros(())
+    units: Units = NO_UNITS
+
+    @classmethod
+    def of(cls, least: Floats, most: Floats, weight: float) -> Coordinates:
+        """Return those for data in a range per channel, with vertex weights up to `weight`."""
+        ends = zip(np.ravel(least), np.ravel(most), strict=True)
+        centre = np.array([nearest_datum(*pair) for pair in ends]).reshape(np.shape(least))
+        size = np.maximum(np.abs(least - centre), np.abs(most - centre))
+        point = exponent_of(float(np.max(size)))
+        return cls(centre, Units(point, 2 * point + exponent_of(weight)))
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether v is u."""
+        return self.units == NO_UNITS and not self.has_centre
+
+    @property
+    def has_centre(self) -> bool:
+        """Whether u is rounded around an offset."""
+        return bool(self.centre.any())
+
+    def restore(self, v: Floats) -> Floats:
+        """Return u of v, rounded."""
+        u: Floats = scaled(v, self.units.point)
+        return u + self.centre if self.has_centre else u
+
+    def point(self, u: Floats) -> Floats:
+        """Return v of u."""
+        v: Floats = scaled(u - self.centre, -self.units.point)
+        return v
+
+    def rounded(self, v: Floats) -> Floats:
+        """Return v of the u that is returned. The difference from the centre is exact."""
+        return self.point(self.restore(v)) if self.has_centre else v
+
+    def objective(self, value: float) -> float:
+        """Return the objective at u from that at v; it may overflow, or underflow."""
+        return scaled_number(value, self.units.objective)
+
+    def length(self, value: float) -> float:
+        """Return a distance between points u from that between points v."""
+        return scaled_number(value, self.units.point)
+
+    def record(self, record: Record) -> Record:
+        """Return a line of the history in the units of u."""
+        return record._replace(
+            primal=self.objective(record.primal), dual=self.objective(record.dual)
+        )
