@@ -6,6 +6,7 @@
 
 #include "bindings/python_object.hpp"
 #include "parallel/parallel_for.hpp"
+#include "terms/group_norms.hpp"
 #include "terms/penalty.hpp"
 
 namespace graphtv::bindings {
@@ -99,6 +100,16 @@ void bind_penalties(nb::module_& m) {
             },
             nb::arg("v").noconvert(), nb::arg("steps").noconvert(), nb::arg("out").noconvert(),
             nb::arg("n_threads") = 1, "Steps are one for all or one per edge.")
+        .def(
+            "round",
+            [](const Penalty& self, const In<double>& p, const InPlaceOf<Rounded>& out,
+               int n_threads) {
+                const nb::gil_scoped_release no_gil;
+                require_size(out.size(), p.size());
+                self.round(view(p), view(out), resolve_threads(n_threads));
+            },
+            nb::arg("p").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
+            "A feasible p in multiples of 1/32767, which are feasible too.")
         .def_prop_ro(
             "delta",
             [](const Penalty& self) -> std::optional<double> {
@@ -116,6 +127,22 @@ void bind_penalties(nb::module_& m) {
                 new (self) EdgewisePenalty(EdgePenalty{delta});
             },
             nb::arg("delta"));
+
+    nb::class_<GroupNorms, Penalty>(m, "GroupNorms",
+                                    "The norms of groups of edges, maybe with all channels.")
+        .def(
+            "__init__",
+            [](GroupNorms* self, std::size_t n_edges, const In<std::int32_t>& edge_groups,
+               bool couples, double delta) {
+                const auto groups = view(edge_groups);
+                if (!groups.empty()) require_size(groups.size(), n_edges);
+                new (self) GroupNorms(n_edges, {groups.begin(), groups.end()}, couples, delta);
+            },
+            nb::arg("n_edges"), nb::arg("edge_groups").noconvert(), nb::arg("couples"),
+            nb::arg("delta"), "`edge_groups` may be empty: every edge is a group.")
+        .def_prop_ro("couples", &GroupNorms::couples, "Whether a group holds all channels.")
+        .def_prop_ro("width", &GroupNorms::width, "Width of the quadratic zone.")
+        .def_prop_ro("largest_group", &GroupNorms::largest_group, "Its number of edges.");
 
     nb::class_<PythonPenalty, Penalty>(m, "PythonPenalty",
                                        nb::type_slots(Collected<PythonPenalty>::slots),

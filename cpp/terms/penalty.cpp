@@ -155,6 +155,12 @@ Tally Penalty::tally(const EdgeList& graph, std::span<const double> weights,
     return tally(graph, weights, u, std::span<const double>(values_of(p)), n_threads);
 }
 
+void Penalty::round(std::span<const double> p, std::span<Rounded> out, int n_threads) const {
+    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) out[i] = static_cast<Rounded>(p[i] * finest);
+    });
+}
+
 double EdgewisePenalty::value(const EdgeList& graph, std::span<const double> weights,
                               std::span<const double> u, int n_threads) const {
     const auto n = at(graph.n_vertices);
@@ -202,6 +208,13 @@ void EdgewisePenalty::prox_conjugate(std::span<const double> v, std::span<const 
     for_shards(v.size(), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i)
             out[i] = h.prox_conjugate(v[i], step[i % period]);
+    });
+}
+
+void EdgewisePenalty::round(std::span<const double> p, std::span<Rounded> out,
+                            int n_threads) const {
+    for_shards(p.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) out[i] = rounded(p[i]);
     });
 }
 

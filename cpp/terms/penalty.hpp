@@ -54,6 +54,10 @@ class Penalty {
     virtual void prox_conjugate(std::span<const double> v, std::span<const double> steps,
                                 std::span<double> out, int n_threads) const = 0;
 
+    // A feasible p in a quarter of the memory. The result is feasible too: unless a penalty knows
+    // better, every entry is rounded towards 0.
+    virtual void round(std::span<const double> p, std::span<Rounded> out, int n_threads) const;
+
     // The number of the group of each edge; empty if no group has two edges.
     virtual std::span<const std::int32_t> edge_groups() const { return {}; }
 
@@ -77,6 +81,7 @@ class EdgewisePenalty final : public Penalty {
     void project(std::span<double> p, int n_threads) const override;
     void prox_conjugate(std::span<const double> v, std::span<const double> steps,
                         std::span<double> out, int n_threads) const override;
+    void round(std::span<const double> p, std::span<Rounded> out, int n_threads) const override;
     std::optional<EdgePenalty> by_edge() const override { return h_; }
 
   private:

@@ -48,10 +48,12 @@ from graphtv.scale.result import TiledResult as TiledResult
 from graphtv.solver import PDHG as PDHG, solve as solve
 from graphtv.terms import (
     AbsoluteLoss as AbsoluteLoss,
+    CoupledTV as CoupledTV,
     DataTerm as DataTerm,
     EntropicSimplex as EntropicSimplex,
     HuberLoss as HuberLoss,
     HuberTV as HuberTV,
+    IsotropicTV as IsotropicTV,
     LinearBox as LinearBox,
     LogisticLoss as LogisticLoss,
     Penalty as Penalty,

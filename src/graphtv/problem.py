@@ -96,8 +96,8 @@ class Problem:
             )
         self._given, self._penalty = data, penalty
         self._data, self._shape = on_grid(data, self._graph)
-        self._core_penalty = core_penalty_of(penalty, self.dual_shape)
-        self._term = core_term_of(self._data, graph, self._core_penalty.delta)
+        self._core_penalty = core_penalty_of(penalty, self._graph, self.dual_shape)
+        self._term = core_term_of(self._data, graph, self._core_penalty)
 
     @property
     def graph(self) -> Graph:

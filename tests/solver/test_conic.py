@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from graphtv import Graph, LogisticLoss, Problem, solve
+from graphtv import CoupledTV, Graph, IsotropicTV, LogisticLoss, Problem, solve
 from instances import PENALTIES, make_problem, ways
+from verify import groups_of
 
 cp = pytest.importorskip("cvxpy")
 pytest.importorskip("clarabel")
@@ -45,10 +46,20 @@ def data_term(kind, data, u):
     return cp.sum(cp.multiply(c, losses.get(kind, cp.square(r) / 2))), []
 
 
+def norms(differences, problem):
+    """The norms of the groups of a penalty."""
+    flat = cp.vec(differences, order="C")
+    n_channels = flat.size // problem.graph.n_edges
+    places = [[e * n_channels + c for e, c in group] for group in groups_of(problem)]
+    return cp.hstack([cp.norm(flat[group]) for group in places])
+
+
 def minimum(kind, problem):
     u = cp.Variable(problem.shape)
     fidelity, constraints = data_term(kind, problem.data, u)
     differences, delta = problem.graph.gradient() @ u, problem.penalty.delta
+    if any(len(group) > 1 for group in groups_of(problem)):
+        differences = norms(differences, problem)
     penalty = cp.abs(differences) if delta == 0 else cp.huber(differences, delta) / (2 * delta)
     task = cp.Problem(cp.Minimize(fidelity + cp.sum(penalty)), constraints)
     task.solve(solver=cp.CLARABEL, tol_gap_abs=ACCURACY, tol_gap_rel=ACCURACY, tol_feas=ACCURACY)
@@ -71,6 +82,25 @@ def test_agrees_with_clarabel(kind, penalty):
             if result.error_bound is not None:
                 theirs = np.sqrt(2 * slack / problem.term.strong_convexity)
                 assert np.linalg.norm(result.u - u) <= result.error_bound + theirs
+
+
+@pytest.mark.parametrize(
+    "penalty",
+    [CoupledTV(), CoupledTV(0.3), IsotropicTV(), IsotropicTV(True), IsotropicTV(True, 0.2)],
+    ids=repr,
+)
+@pytest.mark.parametrize("kind", TERMS)
+def test_groups_agree_with_clarabel(kind, penalty):
+    plain = make_problem(kind, "grid", channels=(3,), seed=5)
+    problem = Problem(plain.graph, plain.data, penalty)
+    value, u = minimum(kind, problem)
+    result = solve(problem, tol=1e-9)
+    assert result.status == "optimal"
+    slack = 1e-7 * (1 + abs(value))
+    assert result.dual - slack <= value <= result.primal + slack
+    if result.error_bound is not None:
+        theirs = np.sqrt(2 * slack / problem.term.strong_convexity)
+        assert np.linalg.norm(result.u - u) <= result.error_bound + theirs
 
 
 def test_the_range_of_a_logistic_problem_holds_its_solution():

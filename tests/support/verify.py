@@ -2,23 +2,41 @@
 
 import numpy as np
 
+from graphtv import CoupledTV, IsotropicTV
 from reference import terms as twins
 
 STATUSES = {"optimal", "iteration_limit", "time_limit", "interrupted", "stalled"}
+
+
+def groups_of(problem):
+    """The pairs (edge, channel) whose norm the penalty takes, from its definition."""
+    penalty, m = problem.penalty, problem.graph.n_edges
+    channels = range(problem.dual_shape[1] if len(problem.dual_shape) == 2 else 1)
+    pixel = problem.graph.edges.min(axis=1, initial=2**31 - 1)
+    if isinstance(penalty, IsotropicTV):
+        edges = [np.flatnonzero(pixel == x).tolist() for x in np.unique(pixel)]
+    else:
+        edges = [[e] for e in range(m)]
+    if isinstance(penalty, CoupledTV) or getattr(penalty, "coupled", False):
+        return [[(e, c) for e in group for c in channels] for group in edges]
+    return [[(e, c) for e in group] for group in edges for c in channels]
 
 
 def objectives(problem, u, p):
     """Primal, dual and gap in forty digits; for a custom term, by that term."""
     K = problem.graph.gradient()
     delta = problem.penalty.delta
+    u, p = (np.reshape(x, (-1, *problem.dual_shape[1:])) for x in (u, p))
     if not type(problem.data).__module__.startswith("graphtv."):
-        Ku = np.abs(K @ u)
+        Ku = (K @ u).reshape(problem.graph.n_edges, -1)
+        sizes = [np.linalg.norm([Ku[pair] for pair in group]) for group in groups_of(problem)]
+        Ku = np.array(sizes)
         penalty = Ku if delta == 0 else np.where(Ku < delta, Ku**2 / (2 * delta), Ku - delta / 2)
         primal = float(problem.data.value(u) + penalty.sum())
         dual = float(-problem.data.conjugate(-(K.T @ p)) - delta / 2 * np.sum(p**2))
         return twins.Certificate(primal, dual, primal - dual)
     domain = getattr(problem.term, "domain", None)
-    return twins.certify(K, problem.data, u, p, delta, domain)
+    return twins.certify(K, problem.data, u, p, delta, domain, groups_of(problem))
 
 
 def verify(result, problem):
@@ -57,4 +75,5 @@ def verify(result, problem):
 def magnitude(problem, u, p):
     """The sum of absolute values: the rounding error of a sum is relative to it."""
     pull = np.abs(problem.graph.gradient()).T @ np.abs(p)
+    pull = pull.reshape(problem.shape)
     return float(np.sum(pull * (1 + np.abs(u))) + np.abs(problem.data.value(u)))

@@ -11,7 +11,6 @@ from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.preconditioner import Preconditioner
 from graphtv.problem import Problem, width
 from graphtv.solver.options import PDHG
-from graphtv.solver.stage import rounded
 from graphtv.solver.tuning import TUNING
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
@@ -35,7 +34,7 @@ class Pdhg:
         options: PDHG,
     ) -> None:
         graph, penalty, partition = problem.graph, problem.core_penalty, preconditioner.partition
-        self._watch, self._n_threads = watch, n_threads
+        self._watch, self._n_threads, self._penalty = watch, n_threads, penalty
         self._n_primal = math.prod(problem.shape)
         self._n_dual = math.prod(problem.dual_shape)
         forests = None
@@ -113,7 +112,9 @@ class Pdhg:
 
     def rounded_dual_point(self) -> Rounded:
         """Return p in multiples of 1/32767."""
-        return rounded(self.dual_point(), self._n_threads)
+        p = np.empty(self._n_dual, dtype=np.int16)
+        self._penalty.round(self.dual_point(), p, self._n_threads)
+        return p
 
     def conclude(self) -> None:
         """Keep all memory."""

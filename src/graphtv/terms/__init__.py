@@ -1,5 +1,6 @@
 """What is minimised: data terms G and penalties F."""
 
+from graphtv.terms.coupled import CoupledTV
 from graphtv.terms.custom import DataTerm
 from graphtv.terms.data import (
     AbsoluteLoss,
@@ -10,14 +11,17 @@ from graphtv.terms.data import (
     PoissonLoss,
     SquaredLoss,
 )
+from graphtv.terms.isotropic import IsotropicTV
 from graphtv.terms.penalty import HuberTV, Penalty, TotalVariation
 
 __all__ = [
     "AbsoluteLoss",
+    "CoupledTV",
     "DataTerm",
     "EntropicSimplex",
     "HuberLoss",
     "HuberTV",
+    "IsotropicTV",
     "LinearBox",
     "LogisticLoss",
     "Penalty",

@@ -14,15 +14,20 @@ c log(1 + exp(u_j)) ≤ P₀, so u_j ≤ B = log(exp(P₀/c) - 1). From there on
   least: lowering it saves ω and costs at most W₊/(1 + exp(t)), which is no more than ω from
   t = log(W₊/ω - 1) on. So u may be clipped at the greater of this and B.
 
+Isotropic and coupled total variation are at least TV/√k in every channel, if no group has more than
+k edges. Coupled channels share their P₀, the sum of those of the channels.
+
 The lower end follows by changing the signs.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphtv import _core
 from graphtv._elementary import expm1, log, log1p
 from graphtv._validate import Floats, describe, first_index
 from graphtv.graph.components import connected_components
@@ -32,8 +37,31 @@ ROUNDING = 1e-9
 """How much wider, relatively, everything is made than computed."""
 
 
+class Growth(NamedTuple):
+    """How fast a penalty grows: in every channel Σ_e |x_e| ≤ factor (F(x) + m δ/2).
+
+    `couples` tells whether F depends on all channels together, `is_sum` whether it is total
+    variation or Huber's relaxation of it.
+    """
+
+    delta: float
+    factor: float = 1.0
+    couples: bool = False
+    is_sum: bool = True
+
+
+def growth_of(penalty: _core.Penalty) -> Growth | None:
+    """Return how fast a penalty of the core grows; None if that is not known."""
+    if penalty.delta is not None:
+        return Growth(penalty.delta)
+    if not isinstance(penalty, _core.GroupNorms):
+        return None
+    # The sum of k numbers is at most √k times their norm.
+    return Growth(penalty.width, math.sqrt(penalty.largest_group), penalty.couples, False)
+
+
 def logistic_domain(
-    graph: Graph, labels: Floats, weights: Floats, delta: float
+    graph: Graph, labels: Floats, weights: Floats, growth: Growth
 ) -> tuple[float, float]:
     """Return the range; labels and weights have the shape (n, C). Without any label it is {0}."""
     n_components, component = connected_components(graph)
@@ -42,27 +70,41 @@ def logistic_domain(
     np.minimum.at(least_edge, of_edge, graph.weights)
     n_edges = np.bincount(of_edge, minlength=n_components)
     lower, upper = np.inf, -np.inf
-    for channel in range(labels.shape[1]):
-        y, c = labels[:, channel], weights[:, channel]
-        positive, negative = np.where(y > 0, c, 0.0), np.where(y < 0, c, 0.0)
-        W_pos = np.bincount(component, positive, n_components)
-        W_neg = np.bincount(component, negative, n_components)
-        _check_both_labels(W_pos, W_neg, component, labels, channel)
+    sums = [_sums(labels, weights, component, n_components, c) for c in range(labels.shape[1])]
+    costs = [_cost_of_a_constant(W_pos, W_neg) for W_pos, W_neg, _, _ in sums]
+    if growth.couples:
+        costs = [np.sum(costs, axis=0)] * len(costs)
+    for (W_pos, W_neg, *best), cost in zip(sums, costs, strict=True):
         has = W_pos > 0
         if not has.any():
             continue
-        best = [_largest(w, component, n_components)[has] for w in (positive, negative)]
-        W_pos, W_neg, omega = W_pos[has], W_neg[has], least_edge[has]
-        P0: Any = W_pos * log1p(W_neg / W_pos) + W_neg * log1p(W_pos / W_neg)
-        P0 *= 1 + ROUNDING
-        reach = (P0 + 0.5 * delta * n_edges[has]) / omega
-        up = _ceiling(P0, best[1], W_pos, omega, reach, delta)
-        down = _ceiling(P0, best[0], W_neg, omega, reach, delta)
+        P0, omega = cost[has] * (1 + ROUNDING), least_edge[has]
+        reach = growth.factor * (P0 + 0.5 * growth.delta * n_edges[has]) / omega
+        up = _ceiling(P0, best[1][has], W_pos[has], omega, reach, growth)
+        down = _ceiling(P0, best[0][has], W_neg[has], omega, reach, growth)
         lower, upper = min(lower, float(np.min(-down))), max(upper, float(np.max(up)))
     if lower > upper:
         return 0.0, 0.0
     slack = ROUNDING * (1 + max(abs(lower), abs(upper)))
     return lower - slack, upper + slack
+
+
+def _sums(
+    labels: Floats, weights: Floats, component: Any, n_components: int, channel: int
+) -> tuple[Any, Any, Any, Any]:
+    """Return the sum of the weights of either label, and the largest of them, by component."""
+    y, c = labels[:, channel], weights[:, channel]
+    positive, negative = np.where(y > 0, c, 0.0), np.where(y < 0, c, 0.0)
+    W_pos = np.bincount(component, positive, n_components)
+    W_neg = np.bincount(component, negative, n_components)
+    _check_both_labels(W_pos, W_neg, component, labels, channel)
+    return W_pos, W_neg, *(_largest(w, component, n_components) for w in (positive, negative))
+
+
+def _cost_of_a_constant(W_pos: Any, W_neg: Any) -> Any:
+    """Return the value of the best constant of every component; both sums are 0, or neither."""
+    a, b = (np.where(W_pos > 0, W, 1.0) for W in (W_pos, W_neg))
+    return np.where(W_pos > 0, a * log1p(b / a) + b * log1p(a / b), 0.0)
 
 
 def sparse_logistic_domain(
@@ -86,12 +128,12 @@ def sparse_logistic_domain(
     return min(float(best.min(initial=0.0)), 0.0), max(float(best.max(initial=0.0)), 0.0)
 
 
-def _ceiling(P0: Any, c: Any, pull: Any, omega: Any, reach: Any, delta: float) -> Any:
+def _ceiling(P0: Any, c: Any, pull: Any, omega: Any, reach: Any, growth: Growth) -> Any:
     """Return the upper end: c the largest weight that pulls down, `pull` all those that pull up."""
     with np.errstate(divide="ignore", under="ignore"):
         x = P0 / c
         anchor = x + log(-expm1(-x))  # log(exp(x) - 1)
-        if delta > 0:
+        if growth.delta > 0 or not growth.is_sum:
             return anchor + reach
         level = log(np.maximum(pull / omega - 1, 0.0))
     return np.minimum(anchor + reach, np.maximum(anchor, level))

@@ -113,11 +113,8 @@ class CoreTerm:
         )
         return type(self)(*given)
 
-    def core_on(self, graph: Graph, delta: float | None) -> _core.DataTerm:
-        """Return the core's term of a problem on a graph, with the width δ of its penalty.
-
-        δ is 0 for total variation, and None for a penalty that is no sum of Huber functions.
-        """
+    def core_on(self, graph: Graph, penalty: _core.Penalty) -> _core.DataTerm:
+        """Return the core's term of a problem on a graph with a penalty."""
         return self._core_term
 
     def units(self, graph: Graph, centre: Floats | None) -> Units:

@@ -141,10 +141,10 @@ def on_grid(data: DataTerm, graph: Graph) -> tuple[DataTerm, tuple[int, ...]]:
     return data, shape_of(data, graph.n_vertices)
 
 
-def core_term_of(data: DataTerm, graph: Graph, delta: float | None) -> _core.DataTerm:
-    """Return the core's view of a term on a graph; δ as in `CoreTerm.core_on`."""
+def core_term_of(data: DataTerm, graph: Graph, penalty: _core.Penalty) -> _core.DataTerm:
+    """Return the core's view of a term on a graph with a penalty."""
     if isinstance(data, CoreTerm):
-        return data.core_on(graph, delta)
+        return data.core_on(graph, penalty)
     shape = shape_of(data, graph.n_vertices)
     gamma = getattr(data, "strong_convexity", 0.0)
     gamma = as_real(gamma, "data.strong_convexity", minimum=0.0)

@@ -29,7 +29,11 @@ from graphtv.terms._arrays import (
     to_core,
     to_core_entries,
 )
-from graphtv.terms._logistic_domain import logistic_domain, sparse_logistic_domain
+from graphtv.terms._logistic_domain import (
+    growth_of,
+    logistic_domain,
+    sparse_logistic_domain,
+)
 from graphtv.terms._units import Units, exactly_scaled, exponent_of, largest
 from graphtv.terms.base import CoreTerm, LocationLoss, Mask, Traits, WeightedLoss
 
@@ -192,16 +196,17 @@ class LogisticLoss(WeightedLoss):
         """Return the units in which the weights are of moderate size; u has none."""
         return Units(0, exponent_of(largest(self._given_weights)))
 
-    def core_on(self, graph: Graph, delta: float | None) -> _core.DataTerm:
+    def core_on(self, graph: Graph, penalty: _core.Penalty) -> _core.DataTerm:
         """Return the core's term on the range that holds a solution on this graph."""
-        if delta is None:
+        growth = growth_of(penalty)
+        if growth is None:
             raise ValueError(
-                "penalty must be TotalVariation() or HuberTV(delta) for a LogisticLoss: the range"
-                " of its solutions is not known for other penalties"
+                "penalty must be one of graphtv's, such as TotalVariation(), for a LogisticLoss:"
+                " the range of its solutions is not known for other penalties"
             )
         columns = (graph.n_vertices, self._core_term.n_channels)
         labels, weights = self.labels.reshape(columns), self.weights.reshape(columns)
-        return self._restricted(*logistic_domain(graph, labels, weights, delta))
+        return self._restricted(*logistic_domain(graph, labels, weights, growth))
 
     def with_zero(self, sparsity: Floats) -> _core.DataTerm:
         """Return the core's term with one more vertex, which has no label."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, as_floats, as_real
+from graphtv.graph.graph import Graph
 from graphtv.terms._arrays import as_objective, from_core, spread, to_core
 from graphtv.terms._units import Units, exactly_scaled
 
@@ -71,6 +72,14 @@ class Penalty(Protocol):
         ...
 
 
+def as_steps(step: Any, shape: tuple[int, ...]) -> Floats:
+    """Return the steps of a proximal map for v of this shape."""
+    steps = as_floats(step, "step")
+    if steps.shape not in ((), shape):
+        raise ValueError(f"step must be a number or have the shape {shape} of v, got {steps.shape}")
+    return steps
+
+
 class _EdgewisePenalty:
     """A sum of h(x_ec) over edges and channels; h is Huber's function of width δ, |x| for δ = 0."""
 
@@ -94,11 +103,8 @@ class _EdgewisePenalty:
 
     def prox_conjugate(self, v: Any, step: Any) -> Floats:
         """Return the minimiser of F*(p) + Σ_e ‖p_e - v_e‖²/(2 step_e)."""
-        given, steps = as_floats(v, "v"), as_floats(step, "step")
-        if steps.shape not in ((), given.shape):
-            raise ValueError(
-                f"step must be a number or have the shape {given.shape} of v, got {steps.shape}"
-            )
+        given = as_floats(v, "v")
+        steps = as_steps(step, given.shape)
         with np.errstate(over="ignore"):  # a division by infinity is 0
             return np.clip(given / (1.0 + self.delta * steps), -1.0, 1.0)
 
@@ -178,11 +184,15 @@ def edge_delta(penalty: Any) -> float | None:
     return None if made is None else made().delta
 
 
-def core_penalty_of(penalty: Penalty, dual_shape: tuple[int, ...]) -> _core.Penalty:
-    """Return the core's view of a penalty, for p of this shape."""
+def core_penalty_of(penalty: Penalty, graph: Graph, dual_shape: tuple[int, ...]) -> _core.Penalty:
+    """Return the core's view of a penalty on a graph, for p of this shape."""
     made = getattr(penalty, "core_penalty", None)
     if made is not None:
         core: _core.Penalty = made()
+        return core
+    made_on = getattr(penalty, "core_penalty_on", None)
+    if made_on is not None:
+        core = made_on(graph, dual_shape)
         return core
     return _core.PythonPenalty(_Adapter(penalty, dual_shape), _edge_groups(penalty, dual_shape[0]))
 

@@ -222,11 +222,18 @@ def data_range(data: Any) -> tuple[float, float]:
 
 
 def certify(
-    K: Any, data: Any, u: Any, p: Any, huber_delta: float = 0.0, domain: Any = None
+    K: Any,
+    data: Any,
+    u: Any,
+    p: Any,
+    huber_delta: float = 0.0,
+    domain: Any = None,
+    groups: Any = None,
 ) -> Certificate:
     """Evaluate both objectives at (u, p) for any data term of the library.
 
-    `domain` is the range of a logistic problem; the other terms have theirs from the data.
+    `domain` is the range of a logistic problem; the other terms have theirs from the data. `groups`
+    are lists of pairs (edge, channel) whose norm counts; by default every pair is a group.
     """
     dense = K.toarray() if hasattr(K, "toarray") else np.asarray(K)
     with localcontext(prec=DIGITS):
@@ -234,17 +241,22 @@ def certify(
         rows = [[(i, Decimal(x)) for i, x in enumerate(row) if x] for row in dense.tolist()]
         us = [[Decimal(x) for x in column] for column in _columns(u)]
         ps = [[Decimal(x) for x in column] for column in _columns(p)]
-        penalty = conjugate_penalty = ZERO
         pulls = []
-        for v, q in zip(us, ps, strict=True):
-            differences = [sum((x * v[i] for i, x in row), ZERO) for row in rows]
-            penalty += sum((_penalty(x, delta) for x in differences), ZERO)
-            conjugate_penalty += sum((delta * x * x / 2 for x in q), ZERO)
+        differences: dict[tuple[int, int], Decimal] = {}
+        for c, (v, q) in enumerate(zip(us, ps, strict=True)):
+            for e, row in enumerate(rows):
+                differences[e, c] = sum((x * v[i] for i, x in row), ZERO)
             pull = [ZERO] * len(v)
             for row, x in zip(rows, q, strict=True):
                 for i, k in row:
                     pull[i] -= k * x
             pulls.append(pull)
+        groups = [[pair] for pair in differences] if groups is None else groups
+        assert sorted(pair for group in groups for pair in group) == sorted(differences)
+        sizes = [sum((differences[pair] ** 2 for pair in group), ZERO).sqrt() for group in groups]
+        squares = [sum((ps[c][e] ** 2 for e, c in group), ZERO) for group in groups]
+        penalty = sum((_penalty(x, delta) for x in sizes), ZERO)
+        conjugate_penalty = delta * sum(squares, ZERO) / 2
         if type(data).__name__ == "EntropicSimplex":
             fidelity, conjugate_data = _simplex_objectives(data, us, pulls)
         else:
@@ -258,7 +270,7 @@ def certify(
             fidelity = sum((loss.value(x) for loss, x, _ in entries), ZERO)
             conjugate_data = sum((_conjugate(loss, s) for loss, _, s in entries), ZERO)
         primal = fidelity + penalty
-        if any(abs(x) > 1 for q in ps for x in q):
+        if any(square > 1 for square in squares):
             return Certificate(float(primal), -math.inf, math.inf)
         dual = -conjugate_data - conjugate_penalty
         return Certificate(float(primal), float(dual), float(primal - dual))

@@ -1,0 +1,78 @@
+// Isotropic and coupled total variation: F(x) = Σ_g h(‖x_g‖) with the Euclidean norm of each group.
+//
+// h is |·| or Huber's function of width δ (tv/edge_penalty.hpp). A group holds some edges, in one
+// channel or in all of them. F*(p) = δ/2 ‖p‖² where every ‖p_g‖ ≤ 1, and infinite elsewhere. Whether
+// that holds is decided in twice the precision.
+//
+// With x̂ = x_g / ‖x_g‖, the excess of a group (terms/tally.hpp) is a sum of nonnegative terms:
+//
+//     ‖x_g - δ p_g‖² / 2δ                                            where ‖x_g‖ < δ
+//     ½ ‖x_g‖ ‖p_g - x̂‖² + ½ (‖x_g‖ - δ) (1 - ‖p_g‖²)                elsewhere
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "terms/penalty.hpp"
+
+namespace graphtv {
+
+class GroupNorms final : public Penalty {
+  public:
+    // The group of every edge, numbers from 0 without gaps; empty if every edge is a group.
+    // `couples` tells whether a group holds all channels of its edges.
+    GroupNorms(std::size_t n_edges, std::vector<std::int32_t> edge_groups, bool couples,
+               double delta);
+
+    double value(const EdgeList& graph, std::span<const double> weights, std::span<const double> u,
+                 int n_threads) const override;
+    double conjugate(std::span<const double> p, int n_threads) const override;
+    double conjugate(std::span<const Rounded> p, int n_threads) const override;
+    Tally tally(const EdgeList& graph, std::span<const double> weights, std::span<const double> u,
+                std::span<const double> p, int n_threads) const override;
+    Tally tally(const EdgeList& graph, std::span<const double> weights, std::span<const double> u,
+                std::span<const Rounded> p, int n_threads) const override;
+    void project(std::span<double> p, int n_threads) const override;
+    void prox_conjugate(std::span<const double> v, std::span<const double> steps,
+                        std::span<double> out, int n_threads) const override;
+    std::span<const std::int32_t> edge_groups() const override { return edge_groups_; }
+
+    bool couples() const { return couples_; }
+    double width() const { return h_.delta; }
+    std::size_t largest_group() const { return largest_; }  // edges of it
+
+  private:
+    // The places of a group's entries in p.
+    struct Group {
+        const EdgeIndex* edges;  // null for the single edge `first`
+        std::size_t first, n_edges, n_channels, n_all_edges;
+
+        std::size_t size() const { return n_edges * n_channels; }
+        template <class Body>  // body(edge, channel, place)
+        void for_each(const Body& body) const;
+    };
+
+    std::size_t n_groups() const { return starts_.empty() ? n_edges_ : starts_.size() - 1; }
+    Group group(std::size_t g, std::size_t channel, std::size_t n_channels) const;
+    // Calls body(first channel, number of channels) once, or for each channel by itself.
+    template <class Body>
+    void for_each_part(std::size_t n_channels, const Body& body) const;
+    template <class Body>
+    void for_each_group(std::size_t size, int n_threads, const Body& body) const;
+    template <class Real>
+    double conjugate_of(std::span<const Real> p, int n_threads) const;
+    template <class Real>
+    Tally tally_of_groups(const EdgeList& graph, std::span<const double> weights,
+                          std::span<const double> u, std::span<const Real> p, int n_threads) const;
+
+    std::size_t n_edges_;
+    std::vector<std::int32_t> edge_groups_;
+    std::vector<EdgeIndex> edges_;   // group after group
+    std::vector<EdgeIndex> starts_;  // of the groups there; empty if every edge is one
+    std::size_t largest_ = 1;
+    bool couples_;
+    EdgePenalty h_;
+};
+
+}  // namespace graphtv

@@ -1,0 +1,252 @@
+"""Isotropic and coupled total variation: certificates, limits, symmetries."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphtv import (
+    CoupledTV,
+    Graph,
+    HuberTV,
+    IsotropicTV,
+    Problem,
+    SquaredLoss,
+    TotalVariation,
+    gallery,
+    grid_graph,
+    solve,
+)
+from instances import MAKERS, make_graph
+from verify import verify
+
+PENALTIES = (
+    CoupledTV(),
+    CoupledTV(delta=0.3),
+    IsotropicTV(),
+    IsotropicTV(coupled=True),
+    IsotropicTV(coupled=True, delta=0.2),
+)
+
+
+def make(kind, penalty, channels=(3,), seed=0, graph=None):
+    graph = make_graph("grid", seed) if graph is None else graph
+    rng = np.random.default_rng([seed, 7])
+    data = MAKERS[kind](graph, rng, (graph.n_vertices, *channels))
+    return Problem(graph, data, penalty)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_claim_is_true(kind, penalty):
+    for channels in ((), (3,)):
+        problem = make(kind, penalty, channels)
+        for preconditioner in ("auto", "none", "diagonal"):
+            result = solve(problem, preconditioner=preconditioner, tol=1e-7)
+            assert result.status == "optimal", result
+            verify(result, problem)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_claims_of_unfinished_runs(penalty):
+    for iterations in (0, 1, 2, 7):
+        problem = make("squared", penalty)
+        result = solve(problem, tol=1e-13, max_iterations=iterations)
+        assert result.iterations <= iterations
+        verify(result, problem)
+
+
+def test_the_definition():
+    """Both objectives of a small image, by hand."""
+    graph = grid_graph((2, 2), [[[2.0, 1.0]], [[0.5], [3.0]]])
+    u = np.array([[[0.0, 1.0], [3.0, 1.0]], [[4.0, -2.0], [8.0, 0.0]]])
+    # x of (0,0)-(1,0), (0,1)-(1,1), (0,0)-(0,1), (1,0)-(1,1)
+    x = np.array([[-8.0, 6.0], [-5.0, 1.0], [-1.5, 0.0], [-12.0, -6.0]])
+    data = SquaredLoss(u)
+    corner, right, below = x[[0, 2]], x[1], x[3]
+    norm = np.linalg.norm
+    cases = {
+        CoupledTV(): norm(x, axis=1).sum(),
+        IsotropicTV(): sum(norm(y.reshape(-1, 2), axis=0).sum() for y in (corner, right, below)),
+        IsotropicTV(coupled=True): sum(norm(y) for y in (corner, right, below)),
+    }
+    for penalty, value in cases.items():
+        assert Problem(graph, data, penalty).primal(u) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.3])
+def test_one_axis_or_one_channel_is_total_variation(delta):
+    rng = np.random.default_rng(0)
+    plain = HuberTV(delta) if delta else TotalVariation()
+    line, f = grid_graph((1, 40), 0.3), rng.normal(size=(40, 2))
+    graph, g = make_graph("random"), rng.normal(size=14)
+    for graph_, data, penalty in (
+        (line, f, IsotropicTV(delta=delta)),
+        (line, f[:, :1], IsotropicTV(coupled=True, delta=delta)),
+        (graph, g, CoupledTV(delta)),
+        (graph, g[:, None], CoupledTV(delta)),
+    ):
+        own = solve(Problem(graph_, SquaredLoss(data), penalty), tol=1e-12)
+        ours = solve(Problem(graph_, SquaredLoss(data), plain), tol=1e-12)
+        assert own.method == ours.method
+        np.testing.assert_array_equal(own.u, ours.u)
+        np.testing.assert_array_equal(own.p, ours.p)
+
+
+def test_equal_channels_couple_like_one():
+    """C equal channels have norms √C times those of one: the weight √C/C per channel."""
+    f = np.random.default_rng(1).normal(size=(6, 7))
+    one = solve(Problem(grid_graph((6, 7), 0.2), SquaredLoss(f), IsotropicTV()), tol=1e-10)
+    four = Problem(
+        grid_graph((6, 7), 0.4), SquaredLoss(np.dstack([f] * 4)), IsotropicTV(coupled=True)
+    )
+    four = solve(four, tol=1e-10)
+    for channel in range(4):
+        np.testing.assert_allclose(four.u[..., channel], one.u, atol=2e-4)
+
+
+@pytest.mark.parametrize("penalty", [CoupledTV(), IsotropicTV(coupled=True)], ids=repr)
+@given(st.integers(0, 10**6), st.floats(0.05, 2.0), st.floats(-5.0, 5.0))
+@settings(max_examples=15, deadline=None)
+def test_rotated_channels_rotate_the_solution(penalty, seed, weight, shift):
+    """Norms do not see a rotation of the channels, nor a shift of the data."""
+    rng = np.random.default_rng(seed)
+    graph, f = grid_graph((4, 5), weight), rng.normal(size=(20, 3))
+    rotation, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    before = solve(Problem(graph, SquaredLoss(f), penalty), tol=1e-9)
+    after = solve(Problem(graph, SquaredLoss(f @ rotation + shift), penalty), tol=1e-9)
+    slack = before.error_bound + after.error_bound
+    assert np.linalg.norm(before.u @ rotation + shift - after.u) <= slack + 1e-12
+
+
+@pytest.mark.parametrize(
+    "penalty", [CoupledTV(), IsotropicTV(), IsotropicTV(coupled=True)], ids=repr
+)
+def test_transposed_images_have_transposed_solutions(penalty):
+    f = np.random.default_rng(2).normal(size=(7, 9, 2))
+    graph, turned = grid_graph((7, 9), 0.4), grid_graph((9, 7), 0.4)
+    before = solve(Problem(graph, SquaredLoss(f), penalty), tol=1e-10)
+    after = solve(Problem(turned, SquaredLoss(f.swapaxes(0, 1)), penalty), tol=1e-10)
+    slack = before.error_bound + after.error_bound
+    assert np.linalg.norm(before.u.swapaxes(0, 1) - after.u) <= slack
+
+
+def test_a_quarter_turn_leaves_a_symmetric_solution():
+    """Coupled edges know no direction: a turned image has the turned solution."""
+    f = np.random.default_rng(3).normal(size=(8, 8, 3))
+    graph = grid_graph((8, 8), 0.4)
+    before = solve(Problem(graph, SquaredLoss(f), CoupledTV()), tol=1e-10)
+    after = solve(Problem(graph, SquaredLoss(np.rot90(f).copy()), CoupledTV()), tol=1e-10)
+    slack = before.error_bound + after.error_bound
+    assert np.linalg.norm(np.rot90(before.u) - after.u) <= slack
+
+
+def test_a_missing_edge_drops_out():
+    """A hole in the grid: the norm of its neighbours is over the edges that are left."""
+    weights = [np.full((3, 5), 0.5), np.full((4, 4), 0.5)]
+    weights[0][1, 2] = weights[1][1, 1] = weights[1][2, 2] = 0.0
+    problem = make("squared", IsotropicTV(), graph=grid_graph((4, 5), weights))
+    assert problem.graph.n_edges == 28
+    result = solve(problem, tol=1e-9)
+    assert result.status == "optimal"
+    verify(result, problem)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_threads_and_scales_do_not_matter(penalty):
+    problem = make("squared", penalty, graph=grid_graph((40, 50), 0.5))
+    results = [solve(problem, n_threads=k, tol=1e-5) for k in (1, 3)]
+    np.testing.assert_array_equal(results[0].u, results[1].u)
+    np.testing.assert_array_equal(results[0].p, results[1].p)
+    small = make("squared", penalty)
+    for factor in (1e-200, 1e150):
+        graph = Graph._from_simple(
+            small.graph.n_vertices,
+            small.graph.edges,
+            small.graph.weights * factor,
+            small.graph._grid,
+        )
+        scaled = type(penalty)(**{**vars(penalty), "delta": penalty.delta * factor**2})
+        if penalty.delta and not 0 < scaled.delta < np.inf:
+            continue
+        result = solve(Problem(graph, SquaredLoss(small.data.signal * factor), scaled), tol=1e-8)
+        assert result.status == "optimal"
+        reference = solve(small, tol=1e-8)
+        np.testing.assert_allclose(result.u / factor, reference.u, atol=1e-3)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_warm_starts_and_infeasible_points(penalty):
+    problem = make("squared", penalty)
+    result = solve(problem, tol=1e-9)
+    again = solve(problem, tol=1e-8, warm_start=result)
+    assert again.status == "optimal"
+    assert again.iterations <= 1
+    wild = (np.zeros(problem.shape), np.full(problem.dual_shape, 1e3))
+    assert solve(problem, warm_start=wild, tol=1e-8).status == "optimal"
+    assert problem.dual(np.full(problem.dual_shape, 0.9)) == -np.inf
+
+
+def test_the_ball_is_exact():
+    """Points on the sphere are feasible, points beyond it by one bit are not."""
+    problem = Problem(grid_graph((2, 2)), SquaredLoss(np.zeros((2, 2))), IsotropicTV())
+    core = problem.core_penalty
+    for p, is_feasible in (
+        ([1.0, 1.0, 0.0, 1.0], True),
+        ([1.0, 0.0, 1e-30, 0.0], False),
+        ([1e-30, 0.0, 1.0, 0.0], False),
+        ([np.nextafter(1.0, 2.0), 0.0, 0.0, 0.0], False),
+        ([np.nextafter(1.0, 0.0), 0.0, 1e-8, 0.0], True),
+        ([np.nextafter(1.0, 0.0), 0.0, 1.1e-8, 0.0], True),
+        ([np.nextafter(1.0, 0.0), 0.0, 1.6e-8, 0.0], False),
+    ):
+        assert np.isfinite(core.conjugate(np.array(p))) == is_feasible, p
+    rng = np.random.default_rng(0)
+    for scale in (1e-300, 1.0, 1.5, 1e200, np.inf):
+        p = rng.normal(size=4) * scale
+        core.project(p)
+        assert np.isfinite(core.conjugate(p)), (scale, p)
+        rounded = np.empty(4, dtype=np.int16)
+        core.round(p, rounded)
+        assert np.isfinite(core.conjugate(rounded))
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match=r"^delta must be"):
+        CoupledTV(delta=-1.0)
+    with pytest.raises(ValueError, match=r"^coupled must be"):
+        IsotropicTV(coupled="yes")
+    graph = gallery.erdos_renyi_graph(14, 28, 0)
+    with pytest.raises(ValueError, match=r"^graph must be a grid .* for IsotropicTV"):
+        Problem(graph, SquaredLoss(np.zeros(14)), IsotropicTV())
+    for method in ("value", "conjugate"):
+        with pytest.raises(ValueError, match="without a grid"):
+            getattr(IsotropicTV(), method)(np.zeros(3))
+    with pytest.raises(ValueError, match=r"^step must be"):
+        CoupledTV().prox_conjugate(np.zeros((3, 2)), np.ones(2))
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_copies(penalty):
+    assert pickle.loads(pickle.dumps(penalty)) == penalty
+    problem = make("squared", penalty)
+    copy = pickle.loads(pickle.dumps(problem))
+    assert copy.primal(problem.data.signal) == problem.primal(problem.data.signal)
+
+
+def test_the_methods_of_coupled_tv():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(5, 3))
+    for penalty in (CoupledTV(), CoupledTV(delta=0.7)):
+        norm = np.linalg.norm(x, axis=1)
+        delta = penalty.delta
+        h = np.where(norm < delta, norm**2 / (2 * delta or 1), norm - delta / 2)
+        assert penalty.value(x) == pytest.approx(h.sum())
+        p = penalty.prox_conjugate(x, 0.5)
+        assert penalty.conjugate(p) == pytest.approx(delta / 2 * np.sum(p**2))
+        assert penalty.conjugate(3.0 * x) == np.inf
+        # Moreau's identity: the rest is the proximal map of F.
+        rest = (x - p) / 0.5
+        assert penalty.value(rest) + penalty.conjugate(p) == pytest.approx(np.sum(rest * p))
