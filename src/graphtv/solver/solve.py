@@ -29,7 +29,7 @@ from graphtv.solver.options import PDHG
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
 from graphtv.solver.strategy import Plan, Strategy, plan
-from graphtv.solver.termination import CLOSER, EXACT_GAP
+from graphtv.solver.termination import CLOSER, EXACT_GAP, exact_gap
 from graphtv.solver.tuning import TUNING
 from graphtv.terms._arrays import from_core, to_core
 
@@ -64,7 +64,8 @@ def solve(
         that is expected to be fastest for `tol`. A `PDHG` object is ``pdhg`` with custom settings.
     tol : float
         Relative gap (primal - dual) / max(|primal|, |dual|) to certify. 0 requests the exact
-        solution, which means a relative gap of at most 1e-12.
+        solution, which means a relative gap of at most 1e-12. For a minimum cut with integer
+        data (`LinearBox`) it also means a gap below 1, which proves that the cut is minimal.
     max_iterations : int
         Largest number of iterations.
     time_limit : float, optional
@@ -148,7 +149,7 @@ def solve(
         log.header(**_facts(given, chosen, stages, tolerance, seconds))
         stages.forget_forests()  # the stage has what it needs of them
         give_back(problem.graph.n_edges)
-        strategy = Strategy(chosen, tolerance or EXACT_GAP, limit, TUNING)
+        strategy = Strategy(chosen, tolerance or exact_gap(given), limit, TUNING)
         incumbent.best = warm or without_variation(problem, watch, threads)
         run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback)
         status, found = run()
