@@ -1,16 +1,18 @@
-"""The normal form of a problem: centred data of moderate size, where rounding does no harm.
+"""The normal form of a problem: centred data of moderate size, for which rounding is harmless.
 
-For losses of u - f, a common offset of the data only adds to the solution; yet it costs every sum
-its last digits. And numbers of 1e-200 are fine, but their squares are not. So solvers work on v,
+For losses of u - f, a common offset of the data adds the same offset to the solution, but every sum
+loses its last digits. Numbers of size 1e-200 are representable, but their squares are not.
+Therefore solvers work on v with
 
     u = centre + 2ᵃ v,    objective = 2ᵇ × objective of v,
 
-where the data of v are exact: dividing by powers of two is, and so is f - centre, where all data of
-a channel have one sign and max |f| ≤ 2 min |f| (Sterbenz), since the centre is one of them. That
-holds for large offsets, which are those that matter. The dual variable p is the same.
+The data of v are exact. Division by a power of two is exact. The centre is one of the data, so f -
+centre is exact if all data of a channel have the same sign and max |f| ≤ 2 min |f| (Sterbenz's
+lemma). This holds for large offsets, and small ones are not subtracted. The dual variable p is the
+same.
 
-Exponents are multiples of 64. Problems of ordinary size are their own normal form and nothing is
-copied; others have numbers between 2⁻³² and 2³² in it.
+Exponents are multiples of 64. A problem of ordinary size is its own normal form, and nothing is
+copied. In all other normal forms, numbers lie between 2⁻³² and 2³².
 """
 
 from __future__ import annotations
@@ -28,25 +30,25 @@ from graphtv.terms._units import NO_UNITS, InexactError, Units, exactly_scaled, 
 from graphtv.terms.base import CoreTerm, as_location
 
 OFFSET = 16.0
-"""An offset of so many times the range of the data is worth being taken away."""
+"""An offset is subtracted if it is at least this many times the range of the data."""
 
 FAR = 256.0
-"""An offset of so many times the largest difference of neighbours is worth being taken away."""
+"""Components have their own centres if data exceed all differences of neighbours so much."""
 
 CHUNK = 1 << 18
-"""Edges to deal with in one go."""
+"""Number of edges processed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class NormalForm:
-    """A graph, data and a penalty in normal form, and the way back.
+    """A graph, data and a penalty in normal form, and the conversion between u and v.
 
     Attributes
     ----------
     graph, data, penalty
         The problem for v.
     centre : ndarray or None
-        The centre of every channel, shape (C, 1), or entry, shape (C, n); None where it is 0.
+        The centre of every channel, shape (C, 1), or of every entry, shape (C, n); None means 0.
     units : Units
         The exponents a and b.
     """
@@ -58,18 +60,18 @@ class NormalForm:
     units: Units = NO_UNITS
 
     def point(self, u: Floats) -> Floats:
-        """Return v of u, both as the core's flat arrays."""
+        """Return v for u, both as the core's flat arrays."""
         centred = u if self.centre is None else (self._rows(u) - self.centre).reshape(-1)
         v: Floats = scaled(centred, -self.units.point)
         return v
 
     def restore(self, v: Floats) -> Floats:
-        """Return u of v, rounded."""
+        """Return u for v, rounded."""
         u: Floats = scaled(v, self.units.point)
         return u if self.centre is None else (self._rows(u) + self.centre).reshape(-1)
 
     def is_exact(self, u: Floats) -> bool:
-        """Whether v of u is exact, so that what is known of v is known of u."""
+        """Whether v is exact for this u, so that a proof for v also holds for u."""
         if self.centre is None:
             return True
         given = self._rows(u)
@@ -83,11 +85,11 @@ class NormalForm:
         return flat.reshape(len(self.centre), -1)
 
     def objective(self, value: float) -> float:
-        """Return the objective at u from that at v; it may overflow, or underflow."""
+        """Return the objective at u, given that at v. It may overflow or underflow."""
         return scaled_number(value, self.units.objective)
 
     def record(self, record: Any) -> Any:
-        """Return a line of the history in the units of u."""
+        """Return a record of the history in the units of u."""
         if self.units.objective == 0:
             return record
         return record._replace(
@@ -95,7 +97,7 @@ class NormalForm:
         )
 
     def length(self, value: float) -> float:
-        """Return a distance between points u from that between points v."""
+        """Return the distance between two points u, given that between the points v."""
         return scaled_number(value, self.units.point)
 
 
@@ -117,7 +119,7 @@ def normal_form(graph: Graph, data: DataTerm, penalty: Penalty) -> NormalForm:
 
 
 def scaled_number(value: float, exponent: int) -> float:
-    """Return value × 2^exponent, infinite if that is too large."""
+    """Return value × 2^exponent, or infinity if that is too large."""
     return value if exponent == 0 else float(scaled(np.float64(value), exponent))
 
 
@@ -137,14 +139,14 @@ def centre_of(graph: Graph, data: DataTerm) -> Floats | None:
 
 
 def _range(columns: Floats, known: Any, channel: int) -> tuple[Any, Any]:
-    """Return the least and the greatest datum of a channel; 0 if there is none."""
+    """Return the smallest and the largest datum of a channel, or 0 without data."""
     column = columns[:, channel]
     column = column if known is None else column[known[:, channel]]
     return (column.min(), column.max()) if column.size else (0.0, 0.0)
 
 
 def nearest_datum(low: Any, high: Any) -> Any:
-    """Return the datum next to 0 if the others are close to it, so that differences are exact."""
+    """Return the datum nearest to 0 if all others are close to it, so differences are exact."""
     nearest = low if low > 0.0 else high if high < 0.0 else 0.0
     is_far = nearest != 0.0 and 0.0 < high - low <= abs(nearest) / OFFSET
     return nearest if is_far else 0.0
@@ -153,11 +155,11 @@ def nearest_datum(low: Any, high: Any) -> Any:
 def _is_far_from_itself(graph: Graph, columns: Floats, known: Any) -> bool:
     """Whether all neighbours are much closer to each other than to 0.
 
-    If not, the objective is of the size of the data, and needs no centre of a component.
+    Otherwise the objective has the size of the data, and components need no centres.
     """
     greatest = largest(columns if known is None else columns[known])
     first = 0
-    while first < graph.n_edges:  # as a rule the first few tell
+    while first < graph.n_edges:  # the first few edges usually decide
         last = 100 if first == 0 else first + CHUNK
         tail, head = graph.edges[first:last].T
         first = last

@@ -29,14 +29,14 @@ _TOTAL_VARIATION = TotalVariation()
 
 
 Slope = tuple[Floats, Floats]
-"""-Kᵀp, and bounds on the rounding of its entries."""
+"""-Kᵀp, and bounds on the rounding errors of its entries."""
 
 
 class Proof(NamedTuple):
-    """Both objectives at (u, p), how far they are apart, and what rounding has to do with it.
+    """Both objectives at (u, p), their gap, and bounds on the rounding errors.
 
-    The exact objectives differ from these by at most `rounding`. The exact gap is at most
-    gap + gap_rounding: it is summed from local terms, not taken from the difference.
+    The exact objectives differ from these by at most `rounding`. The exact gap is at most gap +
+    gap_rounding. It is a sum of local terms and not the difference of the objectives.
     """
 
     primal: float
@@ -47,12 +47,12 @@ class Proof(NamedTuple):
 
     @property
     def relative_gap(self) -> float:
-        """The gap over max(|primal|, |dual|), as computed; 0 when it is 0."""
+        """The computed gap divided by max(|primal|, |dual|); 0 if the gap is 0."""
         return _quotient(self.gap, max(abs(self.primal), abs(self.dual)))
 
     @property
     def proved_gap(self) -> float:
-        """A number that the exact relative gap does not exceed."""
+        """An upper bound of the exact relative gap."""
         largest = max(abs(self.primal), abs(self.dual))
         if self.rounding == 0.0 or largest == 0.0:
             return _quotient(self.gap + self.gap_rounding, largest)
@@ -173,7 +173,7 @@ class Problem:
         return self._proof(u, p)[1].relative_gap
 
     def _proof(self, u: Any, p: Any) -> tuple[bool, Proof]:
-        """Return whether the normal form serves to judge a pair, and what it proves."""
+        """Return whether the normal form can certify a pair, and the proof."""
         point = to_core(self._check(u, "u", self.shape))
         dual = to_core(self._check(p, "p", self.dual_shape))
         if not self._form.is_exact(point):
@@ -187,7 +187,7 @@ class Problem:
 
     @cached_property
     def _normal(self) -> Problem:
-        """The problem of the normal form; as a rule it is this one."""
+        """The problem in normal form, usually this problem itself."""
         form = self._form
         if form.data is self._data:
             return self
@@ -196,7 +196,7 @@ class Problem:
         return normal
 
     def _slope(self, p: Floats | Rounded, n_threads: int = 1) -> Slope:
-        """Return -Kᵀp at the core's flat array, which may be rounded, and bounds on its errors."""
+        """Return -Kᵀp and bounds on its errors; p is the core's flat array and may be rounded."""
         graph, size = self._graph, int(np.prod(self._shape))
         s, errors = np.empty(size), np.empty(size)
         _core.slope(graph.n_vertices, graph.edges, graph.weights, p, s, errors, n_threads)
@@ -205,7 +205,7 @@ class Problem:
     def _prove(
         self, u: Floats, p: Floats | Rounded, n_threads: int = 1, slope: Slope | None = None
     ) -> Proof:
-        """Return what the core's flat arrays prove; p may be rounded, and its slope be known."""
+        """Return the proof of the core's flat arrays; p may be rounded, and its slope given."""
         slope = slope or self._slope(p, n_threads)
         graph, penalty = self._graph, self._core_penalty
         return Proof(
@@ -213,14 +213,14 @@ class Problem:
         )
 
     def _primal(self, u: Floats, n_threads: int = 1) -> float:
-        """Return the primal value at the core's flat array."""
+        """Return the primal objective at the core's flat array."""
         graph = self._graph
         return self._term.value(u, n_threads) + self._core_penalty.value(
             graph.n_vertices, graph.edges, graph.weights, u, n_threads
         )
 
     def _dual(self, p: Floats | Rounded, n_threads: int = 1) -> float:
-        """Return the dual value at the core's flat array, which may be rounded."""
+        """Return the dual objective at the core's flat array, which may be rounded."""
         graph = self._graph
         penalty = self._core_penalty.conjugate(p, n_threads)
         if penalty == np.inf:
@@ -243,14 +243,14 @@ class Problem:
 
 
 def _quotient(gap: float, largest: float) -> float:
-    """Return gap / largest; 0 if there is no gap, infinite if there is no quotient."""
+    """Return gap / largest; 0 if the gap is 0, infinite if the quotient is undefined."""
     if gap == 0.0:
         return 0.0
     return gap / largest if 0.0 < largest < np.inf and gap < np.inf else np.inf
 
 
 def width(problem: Problem) -> float:
-    """Return δ of a penalty that is a sum of Huber functions over edges, as forests need it."""
+    """Return δ of a penalty that is a sum of Huber functions over edges; forests need one."""
     if problem.delta is None:
         raise ValueError(
             "penalty must be TotalVariation() or HuberTV(delta) for forests,"
@@ -262,7 +262,7 @@ def width(problem: Problem) -> float:
 def relative_gap(primal: float, dual: float) -> float:
     """Return (primal - dual) / max(|primal|, |dual|), at least 0; 0 when both values are 0.
 
-    Without a finite bound on either side it is infinite.
+    It is infinite if one of the values is infinite.
     """
     if not np.isfinite(primal) or not np.isfinite(dual):
         return np.inf

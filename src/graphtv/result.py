@@ -108,11 +108,11 @@ class Unrounded:
     Attributes
     ----------
     u : ndarray
-        u less the offset, in a unit of its own: only equality and ratios of differences count.
+        u minus the offset, in another unit: only equality and ratios of differences are meaningful.
     relative_gap : float
-        What it proves together with the dual point.
+        The relative gap that it proves together with the dual point.
     error_bound : float or None
-        A number not below its distance from the solution, in its unit.
+        An upper bound of its distance from the solution, in its unit.
     """
 
     u: Floats
@@ -134,16 +134,15 @@ class Result:
         The objectives, recomputed from `u` and `p` with compensated sums. The minimum lies
         between them.
     gap, relative_gap : float
-        primal - dual, and the same over max(|primal|, |dual|). The gap is the sum of nonnegative
-        terms of single vertices and edges: it is accurate where the difference of the objectives
-        is nothing but rounding.
+        primal - dual, and the same over max(|primal|, |dual|). The gap is a sum of nonnegative
+        terms, one per vertex and edge. So it is accurate even where the difference of the
+        objectives consists of rounding errors only.
     rounding : float
         A bound on the rounding error of `primal` and of `dual`.
     status : str
-        ``optimal`` (the relative gap is at most the tolerance, whatever rounding did: a proof),
-        ``iteration_limit``,
-        ``time_limit``, ``interrupted`` (Ctrl-C or the callback) or ``stalled`` (no progress, as a
-        rule at the limit of rounding).
+        ``optimal`` (it is proved that the relative gap is at most the tolerance, including all
+        rounding errors), ``iteration_limit``, ``time_limit``, ``interrupted`` (Ctrl-C, `stop` or
+        the callback) or ``stalled`` (no further progress, usually because of rounding).
     tolerance : float
         The requested relative gap; 0 for the exact solution.
     stages : list of Stage
@@ -158,8 +157,8 @@ class Result:
     history : History
         Records of iteration, sweeps, time, primal, dual and relative gap.
     error_bound : float or None
-        A number not below ‖u - u*‖₂, if the data term is strongly convex. None also if the range of
-        the data says more.
+        An upper bound of ‖u - u*‖₂ if the data term is strongly convex, otherwise None. It is also
+        None if the range of the data gives a smaller bound.
     """
 
     u: Floats

@@ -177,9 +177,9 @@ def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 
     """Return a random level graph of the Washington generator.
 
     Every vertex has arcs to three distinct random vertices of the next column, with capacities
-    uniform in {1, …, capacity}. The source feeds the first column and the last one drains to the
-    sink by arcs of three times `capacity`. Vertices are numbered column by column, the terminals
-    last.
+    uniform in {1, …, capacity}. Arcs of three times `capacity` lead from the source to the first
+    column and from the last column to the sink. Vertices are numbered column by column, the
+    terminals last.
 
     References
     ----------

@@ -362,7 +362,7 @@ def _end_of_block(data: bytes, begin: int) -> int:
 def _plain_arcs(block: bytes) -> Block | None:
     """Return the arcs of a block if every line is 'a', two integers and a number."""
     text = np.frombuffer(block, dtype=np.uint8)
-    # Not by _CLASS[text]: NumPy does not see it when memory ends there, and crashes.
+    # Indexing a table with `text` would crash inside NumPy when memory runs out.
     kinds = np.frombuffer(block.translate(_CLASSES), dtype=np.uint8)
     if kinds.max() == _OTHER:
         return None
@@ -388,17 +388,20 @@ def _plain_arcs(block: bytes) -> Block | None:
     if len(signs) == 0:
         longest, is_real = LONGEST_NUMBER, False
     else:
-        # Real numbers may be in the last column alone; floats hold the integers of the others.
+        # Real numbers are allowed in the last column only. Floats represent the integers of the #
+        # other columns exactly.
         columns = np.searchsorted(begins.ravel(), signs, side="right") - 1
         if (columns % 4 != 3).any():
             return None
-        marks = text[signs] > ord("-")  # signs alone make no real number: '+3' is an integer
+        marks = text[signs] > ord(
+            "-"
+        )  # a sign alone does not make a real number: '+3' is an integer
         if not marks.any():
             return None
         is_integer = np.ones(len(breaks), dtype=bool)
         is_integer[columns[marks] // 4] = False
         if (lengths[is_integer, 3] > LONGEST_NUMBER).any():
-            return None  # it may be beyond int64, which is told by line
+            return None  # the number may exceed int64; the slow reader reports its line
         longest, is_real = EXACT_IN_FLOATS, True
     if lengths[:, 1 : 3 if is_real else 4].max() > longest:
         return None
@@ -407,9 +410,9 @@ def _plain_arcs(block: bytes) -> Block | None:
         warnings.simplefilter("error")
         try:
             numbers = np.fromstring(block.replace(b"a", b" "), dtype=kind, sep=" ")
-        except (ValueError, DeprecationWarning):  # it stopped at what is no number
+        except (ValueError, DeprecationWarning):  # something is not a number
             return None
-    if len(numbers) != 3 * len(breaks):  # what looks like one number may be read as two
+    if len(numbers) != 3 * len(breaks):  # NumPy may read one field as two numbers
         return None
     numbers = numbers.reshape(-1, 3)
     return numbers[:, :2].astype(np.int64), numbers[:, 2] + numbers.dtype.type(0)  # -0 is 0

@@ -33,10 +33,10 @@ class Cell:
     Parameters
     ----------
     key : str
-        Its name in the experiment, as ``rmf-long.n2/nested``. Everything that the outcome depends
-        on, besides the version, is a function of the key and of whether the run is a quick one.
+        Its name in the experiment, for example ``rmf-long.n2/nested``. The outcome depends only on
+        the version, on the key and on whether the run is quick.
     run : callable
-        Does it and returns the outcome. May raise `UnavailableError`.
+        Runs the cell and returns the outcome. May raise `UnavailableError`.
     """
 
     key: str
@@ -75,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands in a row and a column.
+    """The content of one cell of a table.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
-    """A row, or with `section` alone the title of those that follow.
+    """A row of a table. With `section` alone, it is the title of the rows that follow.
 
     Parameters
     ----------

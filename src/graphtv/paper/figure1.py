@@ -106,7 +106,7 @@ class Figure1(Experiment):
             " not say which graph it drew; its κ are typical of random graphs. κ is from all"
             " singular values; where forests are nested, it is √(L/l̂) (Theorem 3)."
         ]
-        caption = "Figure 1: κ(T^-½K) of decompositions; beneath, the paper's"
+        caption = "Figure 1: κ(T^-½K) of decompositions; the paper's figures are below ours"
         return [Table("figure1", caption, columns, rows, notes)]
 
     def _row_of_seeds(self, values: Outcome) -> Row:
@@ -119,7 +119,7 @@ class Figure1(Experiment):
         return Row(entries)
 
     def claims(self, outcomes: Outcomes) -> list[Claim]:
-        """Judge the theorem and the order of the four preconditioners."""
+        """Check the theorem and the order of the four preconditioners."""
         drawn = [outcomes[key] for key in GRAPHS if key in outcomes]
         if not drawn:
             return []

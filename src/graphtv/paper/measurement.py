@@ -86,17 +86,18 @@ def count(
     cap : int
         Largest number of iterations.
     progress : callable
-        Told how far it is.
+        Called with a description of the progress.
     gamma : float
         Constant of Algorithm 2 of Chambolle and Pock.
     every : float
-        The gap is looked at after every iteration, or, where this is positive, whenever the
-        iterations have grown by this share, until it comes near the tolerance. Gaps rise and fall,
-        so that rarer looks would miss the first iterate that is good enough by more than a stride.
+        If 0, the gap is evaluated after every iteration. If positive, it is evaluated whenever the
+        number of iterations has grown by this fraction, until it is near the tolerance. Gaps rise
+        and fall, so less frequent evaluations could miss the first iterate that is good enough by
+        more than one interval.
     scheme : str
         As in `graphtv.PDHG`.
     first_gap : float, optional
-        What ``gap0_iterations`` is relative to, where the gap of u = 0, p = 0 is infinite.
+        The gap that ``gap0_iterations`` is relative to, if the gap of u = 0, p = 0 is infinite.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def count(
         if first_hit is None and primal - dual <= tolerance * first_gap:
             first_hit = k
         if gap <= tolerance:
-            # The values of the engine have only its own precision.
+            # The engine computes its objectives only to its own precision.
             gap = _certified_gap(problem, engine)
             reached = gap <= tolerance
         curve.add(k, seconds, gap)
@@ -165,9 +166,9 @@ def count(
 def count_default(
     problem: Problem, *, tolerance: float, cap: int, progress: Progress
 ) -> tuple[Outcome, Floats]:
-    """Run what `graphtv.solve` takes by default, on one thread, and return the same as `count`.
+    """Run the default method of `graphtv.solve` on one thread, and return the same as `count`.
 
-    An iteration of another method is another amount of work; ``sweeps`` through a forest compare.
+    Iterations of different methods are different amounts of work. Compare ``sweeps`` instead.
     """
     start = time.process_time()
     result = solve(

@@ -71,10 +71,10 @@ def icg_folder(data: Path | None) -> Path:
 
 
 def read_icg(data: Path | None, name: str) -> Photograph:
-    """Read an image of the benchmark, ``image_0001`` for one.
+    """Read an image of the benchmark, for example ``image_0001``.
 
-    Seeds and labels are runs of (value, length), row by row. Seed 0 is no scribble, seed k is of
-    label k - 1.
+    Seeds and labels are stored as runs of (value, length), row by row. Seed 0 means no scribble,
+    and seed k belongs to label k - 1.
     """
     folder = icg_folder(data)
     found = sorted((folder / "gt").glob(f"{name}_*.gt"))
@@ -103,16 +103,16 @@ def icg_names(data: Path | None) -> list[str]:
 
 
 def coffee(step: int = 1) -> Photograph:
-    """Return scikit-image's photograph of a cup of coffee, every `step`-th row and column of it.
+    """Return every `step`-th row and column of scikit-image's photograph of a cup of coffee.
 
-    The strokes are drawn after that: thin lines lose no more pixels than their length does.
+    The strokes are drawn on the reduced image, so that thin lines are not interrupted.
     """
     image = np.asarray(_skimage("data").coffee())[::step, ::step]
     return Photograph("coffee", image, coffee_scribbles(image.shape[:2], step), None)
 
 
 def coffee_scribbles(shape: tuple[int, ...], step: int = 1) -> Labels:
-    """Draw the strokes, on a photograph of which every `step`-th row and column is left."""
+    """Draw the strokes on a photograph reduced to every `step`-th row and column."""
     scribbles = np.zeros(shape, dtype=np.intp)
     for number, strokes in enumerate(STROKES, start=1):
         for stroke in strokes:

@@ -27,8 +27,8 @@ EIGHT = ((0, 1), (1, 0), (1, 1), (1, -1))
 def texture(quick: bool, data: Path | None) -> Instance:
     """Return the seam between two overlapping patches of a texture.
 
-    Where it passes between pixels it costs how much the patches differ at both (Kwatra et al.,
-    "Graphcut textures", 2003). The outer columns belong to one patch each.
+    A seam between two pixels costs the sum of the differences of the patches at these pixels
+    (Kwatra et al., "Graphcut textures", 2003). The outermost columns belong to one patch each.
     """
     bricks = _image("brick").astype(np.int64)
     height, width, margin = (24, 28, 2) if quick else (96, 112, 8)
@@ -45,9 +45,10 @@ def texture(quick: bool, data: Path | None) -> Instance:
 def line_art(quick: bool, data: Path | None) -> Instance:
     """Return one colour of LazyBrush on a line drawing, a grid.
 
-    Borders are cheap along dark lines: with K twice the sum of the sides, the weight is 1 on black
-    and K on white. Soft scribbles pull with a twentieth of K, and there is no other data (Sýkora,
-    Dingliana, Collins, "LazyBrush: flexible painting tool for hand-drawn cartoons", 2009).
+    Borders are cheap along dark lines: the weight is 1 on black and K on white, where K is twice
+    the sum of the sides. Soft scribbles have a twentieth of K as their capacity, and there are no
+    other data (Sýkora, Dingliana, Collins, "LazyBrush: flexible painting tool for hand-drawn
+    cartoons", 2009).
     """
     grey = _image("astronaut").mean(axis=2) / 255.0
     side = 40 if quick else 768
@@ -75,8 +76,9 @@ def line_art(quick: bool, data: Path | None) -> Instance:
 def colour_models(quick: bool, data: Path | None) -> Instance:
     """Return a segmentation by colours: mixtures of Gaussians for the cup and for the rest.
 
-    Unaries are negative log-likelihoods, weights fall with the contrast and the distance of the 8
-    neighbours (Rother, Kolmogorov, Blake, "GrabCut", 2004); in tenths, rounded.
+    Unary terms are negative log-likelihoods. Weights decrease with the contrast and the distance of
+    the 8 neighbours (Rother, Kolmogorov, Blake, "GrabCut", 2004). All numbers are rounded to
+    tenths.
     """
     image = _image("coffee").astype(float)
     if quick:

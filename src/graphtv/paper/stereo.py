@@ -1,18 +1,20 @@
-"""A move of the stereo algorithm with occlusions: what the paper's instances KZ2 are made of.
+"""Moves of the stereo algorithm with occlusions, like the paper's instances KZ2.
 
 V. Kolmogorov and R. Zabih, "Computing visual correspondence with occlusions using graph cuts", ICCV
-2001. An assignment joins a pixel p of the left image with the one d to its left in the right image.
-A configuration makes some of them active, at most one per pixel. Its energy is
+2001. An assignment matches a pixel p of the left image with the pixel of the right image that is d
+      to the left. A configuration makes some assignments active, at most one per pixel. Its energy
+      is
 
     Σ D(a) over the active + K for every pixel without one + Σ V(a, a') over neighbours of the same
     disparity of which one is active and the other is not.
 
-A move keeps or gives up the active assignments of other disparities than α, and activates others of
-disparity α. The vertices are these; the source side means no change. Of two that share a pixel, not
-both may be active: an arc of more than any gain from the old one to the new. That neither is costs
-K: an arc back.
+A move deactivates some active assignments of disparities other than α, and activates some of
+disparity α. These assignments are the vertices, and the source side means no change. Two
+assignments that share a pixel must not both be active. An arc from the old to the new assignment,
+with a capacity above any possible gain, ensures this. If neither is active, this costs K, which is
+the capacity of the arc back.
 
-The paper's images are not to be had; the pair Venus has the same size.
+The paper's images are not available. The pair Venus has the same size.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ DISPARITIES = 20
 OCCLUSION = 100
 """K."""
 SMOOTH, CONTRAST = 30, 10
-"""V where the images are smooth, and where they are not."""
+"""V where the images are smooth, and V elsewhere."""
 FORBIDDEN = 1000
 """More than the cost of removing an assignment, 2K + 4V."""
 

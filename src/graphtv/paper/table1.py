@@ -154,7 +154,7 @@ class Table1(Experiment):
         return Table(
             "table1-gap0",
             f"Table 1 with the gap relative to that of u = 0, p = 0: iterations to {TOLERANCE:g};"
-            " beneath, the paper's",
+            " the paper's figures are below ours",
             [Column("", "|E|/|V|"), *(Column("", COLUMNS[name]) for name in PAPER[0.68])],
             rows,
         )
@@ -163,7 +163,7 @@ class Table1(Experiment):
         return (
             f"Table 1: κ² and iterations to a relative gap of {TOLERANCE:g}, Erdős–Rényi graphs of"
             f" {self.n_vertices} vertices, mean ± standard deviation of {len(self.seeds)} seeds;"
-            " beneath, the paper's"
+            " the paper's figures are below ours"
         )
 
     def _row(self, ratio: float, outcomes: Outcomes) -> Row:
@@ -213,7 +213,7 @@ class Table1(Experiment):
         ]
 
     def claims(self, outcomes: Outcomes) -> list[Claim]:
-        """Judge the theorem, the optimality of matroids, and the order of the columns."""
+        """Check the theorem, the optimality of matroids, and the order of the columns."""
         if not outcomes:
             return []
         deviation = max(self._deviations(outcomes))

@@ -145,14 +145,14 @@ class Table2(Experiment):
             rows += [self._row(line, outcomes) for line in lines]
         caption = (
             f"Table 2: iterations and seconds to a relative gap of {TOLERANCE:g}, at most"
-            f" {self.cap} iterations; beneath, the paper's"
+            f" {self.cap} iterations; the paper's figures are below ours"
         )
         notes = [
-            "Accelerated PDHG, γ = 1/4, but for our default. Seconds are the processor's, those of"
-            " the preconditioner in brackets. * is a grid.",
-            "Nested and linear forests are the paper's: they do not look at the weights. Linear"
+            "Accelerated PDHG with γ = 1/4, except for our default. Seconds are processor time,"
+            " with that of the preconditioner in brackets. * marks grids.",
+            "Nested and linear forests are those of the paper, which ignore the weights. Linear"
             " forests of a grid are its chains.",
-            "† is not the paper's instance but a stand-in, see the notes of the rows.",
+            "† marks stand-ins for the paper's instances, see the notes of the rows.",
         ]
         return Table("table2", caption, columns, rows, notes)
 
@@ -191,9 +191,9 @@ class Table2(Experiment):
         rows = [self._detail(line, kinds, outcomes) for line in LINES.values()]
         caption = "Table 2, continued: minimum cuts, forests, certificates"
         notes = [
-            "'Found' counts the columns whose level sets have the minimum cut among those that"
+            "'Found' counts the runs whose level sets contain the minimum cut, among those that"
             " reached the tolerance. Heaviest: greedy forests with the heaviest edges first."
-            " Sweeps: steps through a whole forest.",
+            " Sweeps: solves of a whole forest.",
         ]
         return Table("table2-cuts", caption, columns, rows, notes)
 
@@ -232,7 +232,7 @@ class Table2(Experiment):
         return Table(
             "table2-gap0",
             f"Table 2 with the gap relative to that of u = 0, p = 0: iterations to {TOLERANCE:g};"
-            " beneath, the paper's",
+            " the paper's figures are below ours",
             [Column("", "instance"), *(Column("", COLUMNS[name]) for name in names)],
             rows,
         )
@@ -240,7 +240,7 @@ class Table2(Experiment):
     # Claims -------------------------------------------------------------------------------------
 
     def claims(self, outcomes: Outcomes) -> list[Claim]:
-        """Judge forests against the others, chains on grids, cuts and certificates."""
+        """Compare forests with the others, and check chains on grids, cuts and certificates."""
         if not outcomes:
             return []
         return [

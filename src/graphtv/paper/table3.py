@@ -205,7 +205,8 @@ class Table3(Experiment):
     def _caption(self) -> str:
         return (
             f"Table 3: iterations and seconds to a relative gap of {TOLERANCE:g}; accuracy of the"
-            " moons' labels in %, Dice's coefficient of the images'; beneath, the paper's"
+            " moons' labels in %, Dice's coefficient of the images'; the paper's figures are below"
+            " ours"
         )
 
     def _moons_row(self, outcomes: Outcomes) -> Row:
@@ -276,19 +277,19 @@ class Table3(Experiment):
 
     def _notes(self) -> list[str]:
         return [
-            "Accelerated PDHG with γ = ε = 1 on one thread; seconds are of the iterations, without"
-            " the looks at the gap, ours of the processor. *: a grid, whose linear forests are"
-            " chains; beside each image stand the ranges of the paper's three, which are not named."
-            f" Their counts from 50 on are to within {100 * EVERY:g} %.",
-            "Labels: the model's are those of the paper's problem; ours are those of TVClassifier"
-            " and segment_image, with the settings they have by default.",
-            "The paper gives neither the weights and the cost of wrong labels of the moons, nor the"
-            " factor of ρ, the kernels and the scale of intensities of the images: see the page on"
-            " the paper for what was taken, and why.",
+            "Accelerated PDHG with γ = ε = 1 on one thread. Seconds are those of the iterations,"
+            " without evaluations of the gap; ours are processor time. * marks grids, whose linear"
+            " forests are chains. Next to each image are the ranges of the paper's three images,"
+            f" which it does not name. Counts from 50 on are accurate to {100 * EVERY:g} %.",
+            "Labels: those of the model solve the paper's problem; ours are those of TVClassifier"
+            " and segment_image with their default settings.",
+            "For the moons, the paper gives neither the weights nor the cost of wrong labels. For"
+            " the images, it gives neither the factor of ρ nor the kernels and the scale of the"
+            " intensities. The page on the paper explains our choices.",
         ]
 
     def claims(self, outcomes: Outcomes) -> list[Claim]:
-        """Judge forests against the others on the moons and chains on the images."""
+        """Compare forests with the others on the moons, and chains on the images."""
         if not outcomes:
             return []
         return [self._moons_claim(outcomes), self._chains_claim(outcomes), self._diagonal(outcomes)]

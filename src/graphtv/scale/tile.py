@@ -1,7 +1,7 @@
 """A box of a grid: its part of the problem, of the primal and of the dual point.
 
-Vertices without data, c = 0, have a term ρ/2 (u - u_old)² in windows, which makes this a proximal
-point method for them; u_x is u_old - (Kᵀx)/ρ there. For the certificate they have none (see
+In a window, a vertex without data (c = 0) has a term ρ/2 (u - u_old)². For these vertices this is a
+proximal point method, with u_x = u_old - (Kᵀx)/ρ. The certificate does not contain this term (see
 `certificate`).
 
 A tile also stores the flows across its border, which are fixed for it. Given these, its interior is
@@ -351,7 +351,7 @@ class Tile:
         if max(self.lengths) == 1 or (gap <= allowed and self._is_balanced(allowed, unknown)):
             return self
         if relative == 0.0 and self._has_unknown():
-            allowed = 0.0  # flows into vertices without data count at their first power
+            allowed = 0.0  # flows into vertices without data contribute linearly to the gap
         graph = self._graph()
         shape = (graph.n_vertices, *self.f.shape[len(self.weights) :])
         c = self._c(unknown.rho)
@@ -388,7 +388,7 @@ class Tile:
         return grid_graph(self.lengths, weights)
 
     def _is_edge(self, axis: int) -> NDArray[np.bool_] | None:
-        """Return which places inside have an edge, those of weight 0 have none; None for all."""
+        """Return which interior places have an edge of positive weight; None means all."""
         weight = self.weights[axis]
         if isinstance(weight, np.ndarray):
             return weight[layers(axis, slice(1, -1))] > 0.0

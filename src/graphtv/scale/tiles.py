@@ -30,8 +30,8 @@ from graphtv.terms._units import scaled
 Handles = dict[Index, Any]
 
 PROXIMAL = 1e-2
-"""Weight of the proximal term where there is no data, relative to the mean weight of data. Less
-makes values there move faster, and windows that have little else harder."""
+"""Weight of the proximal term of vertices without data, relative to the mean weight of the data.
+With a smaller weight, their values move faster, but windows with few data are harder to solve."""
 
 
 class Tiles:

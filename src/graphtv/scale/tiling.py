@@ -16,9 +16,9 @@ DEFAULT_SIZE = 1 << 20
 """Approximate number of vertices of a tile if the given chunks are not suitable."""
 
 OVERLAP = 1 / 8, 16
-"""How far strips across a border reach into the tiles on either side: a part of their lengths, and
-vertices at least. Wider strips cost more and need fewer rounds; where pieces are large, 1/32 takes
-three times the rounds of 1/8, and 1/4 no fewer."""
+"""Depth of a strip in the tiles on both sides of a border: a fraction of their length, and a
+smallest number of vertices. Wider strips cost more, but need fewer rounds. For large pieces, 1/32
+takes three times as many rounds as 1/8, and 1/4 takes as many as 1/8."""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """All minimum cuts of a parametric family, from one solution.
 
-The level sets {u > θ} of the denoised signal are minimum cuts with θ more at every sink capacity
-(below 0, -θ more at every source capacity), and they are nested: D. S. Hochbaum, "An efficient
-algorithm for image segmentation, Markov random fields and related problems", Journal of the ACM 48,
-2001; A. Chambolle and J. Darbon, "On total variation minimization and surface evolution using
-parametric maximum flows", IJCV 84, 2009.
+Add θ to every sink capacity (for θ < 0, add -θ to every source capacity). The level set {u > θ} of
+the denoised signal u is then the source side of a minimum cut. So these cuts are nested: D. S.
+Hochbaum, "An efficient algorithm for image segmentation, Markov random fields and related
+problems", Journal of the ACM 48, 2001; A. Chambolle and J. Darbon, "On total variation minimization
+and surface evolution using parametric maximum flows", IJCV 84, 2009.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ __all__ = ["CutPath", "cut_path"]
 class CutPath:
     """The nested minimum cuts of all shifts θ of the terminal capacities.
 
-    With the breakpoints λ_0 > λ_1 > …, the source side is S_j = ``order[:sizes[j]]`` for θ between
-    λ_j and λ_{j-1}: S_0 holds only what is tied to the source, and as θ falls below λ_j, the
-    vertices ``order[sizes[j]:sizes[j + 1]]`` join.
+    Let λ_0 > λ_1 > … be the breakpoints. For θ between λ_j and λ_{j-1} the source side is S_j =
+    ``order[:sizes[j]]``. S_0 contains only the vertices that are tied to the source. When θ falls
+    below λ_j, the vertices ``order[sizes[j]:sizes[j + 1]]`` join the source side.
 
     Attributes
     ----------
@@ -56,9 +56,10 @@ class CutPath:
     values : ndarray, shape (k + 1,)
         The cost of each cut without the shift; exact integers if all capacities are integers.
     certified : bool
-        Whether every cut is proved to be minimal, for every θ. This takes whole capacities: the
-        breakpoints are then known as fractions, and each cut is proved by a flow in integers. With
-        real capacities, the cuts are those of the solver, to rounding: `cut` certifies single ones.
+        Whether every cut is proved to be minimal, for every θ. This is possible for whole
+        capacities only: the breakpoints are then known as fractions, and an integer flow proves
+        each cut. With real capacities, the cuts are those of the solver, up to rounding, and `cut`
+        certifies a single one.
     result : Result
         The solution of the denoising problem.
     """
@@ -91,9 +92,10 @@ class CutPath:
     def value(self, theta: float = 0.0) -> int | float:
         """Return the cost of the minimum cut at the shift θ, including the shift.
 
-        A concave function of θ, linear between the breakpoints: every vertex of the source side
-        adds θ if that is positive, every other one -θ if it is negative; tied ones add nothing.
-        With whole capacities it is exact for a whole θ, and otherwise correctly rounded.
+        This is a concave function of θ that is linear between the breakpoints. If θ > 0, every
+        vertex on the source side adds θ. If θ < 0, every vertex on the sink side adds -θ. Tied
+        vertices add nothing. With whole capacities the value is exact for a whole θ, and correctly
+        rounded for any other θ.
         """
         shift = self._shift(theta)
         j = self._levels.at(shift)

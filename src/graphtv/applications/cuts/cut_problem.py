@@ -4,14 +4,15 @@ With S the source side, the cost of a cut is
 
     constant + Σ_{i∉S} s_i + Σ_{i∈S} t_i + Σ_{i∈S, j∉S} c_ij,
 
-and for every flow g on the edges, -c_ji ≤ g_ij ≤ c_ij, it is at least
+For every flow g on the edges with -c_ji ≤ g_ij ≤ c_ij, the cost is at least
 
-    constant + Σ_i min(s_i, t_i + out_i(g)),    out_i: what leaves i in all,
+    constant + Σ_i min(s_i, t_i + out_i(g)),    out_i(g): the net flow out of vertex i,
 
-since c_ij [i∈S, j∉S] + c_ji [j∈S, i∉S] ≥ g_ij ([i∈S] - [j∈S]). Here g = (c_ij - c_ji)/2 + ω p with
-the dual point p of the denoising problem, ω = (c_ij + c_ji)/2: the authors' convention (see
-`FlowNetwork.rof`). Whole capacities are kept as integers, and both sides are computed from them
-without a rounding error; so the bound is a proof, whatever floating point arithmetic did before.
+because c_ij [i∈S, j∉S] + c_ji [j∈S, i∉S] ≥ g_ij ([i∈S] - [j∈S]). The flow is g = (c_ij - c_ji)/2 +
+ω p, where p is the dual point of the denoising problem and ω = (c_ij + c_ji)/2, as in the paper
+(see `FlowNetwork.rof`). Whole capacities are kept as integers, and both the cost and the bound are
+computed from them without rounding errors. So the bound is a proof, even though the flow was found
+in floating-point arithmetic.
 """
 
 from __future__ import annotations
@@ -35,29 +36,29 @@ from graphtv.graph.graph import Graph
 
 Mask = NDArray[np.bool_]
 Capacities = NDArray[Any]
-"""int64; Python integers where sums might exceed it; float64 where some capacity is not whole."""
+"""int64, Python integers if sums may exceed int64, or float64 if some capacity is not whole."""
 
 WORD = 61
-"""Bits that int64 sums may take."""
+"""Sums with fewer bits than this are stored as int64."""
 
 
 @dataclass(frozen=True, eq=False)
 class CutProblem:
-    """A minimum cut to find. All capacities have one dtype, see `Capacities`."""
+    """A minimum cut problem. All capacities have the same dtype, see `Capacities`."""
 
     graph: Graph  # weights (c_ij + c_ji)/2 as floats
-    forward: Capacities  # by edge (i, j): c_ij
-    backward: Capacities  # c_ji
-    source: Capacities  # by vertex: s_i
-    sink: Capacities  # t_i
-    constant: int | float  # paid by every cut
-    source_seeds: Mask  # vertices that are on the source side in any case
+    forward: Capacities  # c_ij of each edge (i, j)
+    backward: Capacities  # c_ji of each edge
+    source: Capacities  # s_i of each vertex
+    sink: Capacities  # t_i of each vertex
+    constant: int | float  # part of the cost of every cut
+    source_seeds: Mask  # vertices that are tied to the source
     sink_seeds: Mask
-    network: FlowNetwork | None = None  # where it comes from
+    network: FlowNetwork | None = None  # the network that the problem was made from
 
     @classmethod
     def of_graph(cls, graph: Graph, source_capacities: Any, sink_capacities: Any) -> CutProblem:
-        """Take an undirected graph and terminal capacities, infinite ones among them."""
+        """Return the problem of an undirected graph and (possibly infinite) terminal capacities."""
         shape = (graph.n_vertices,)
         source = as_capacities(source_capacities, "source_capacities", shape, infinite=True)
         sink = as_capacities(sink_capacities, "sink_capacities", shape, infinite=True)
@@ -79,7 +80,7 @@ class CutProblem:
 
     @classmethod
     def of_network(cls, network: FlowNetwork) -> CutProblem:
-        """Take a directed network; its terminals are vertices without edges here, and seeds."""
+        """Return the problem of a directed network. Its terminals become seeds without edges."""
         n, s, t = network.n_vertices, network.source, network.sink
         (capacities,) = _unified(network.capacities)
         roles = Roles.of(network)
@@ -113,7 +114,7 @@ class CutProblem:
 
     @property
     def free(self) -> Mask:
-        """The vertices that have a choice."""
+        """The vertices that are not tied to a terminal."""
         free: Mask = ~(self.source_seeds | self.sink_seeds)
         return free
 
@@ -123,7 +124,7 @@ class CutProblem:
         return (self.source - self.sink - 0.5 * moved).astype(np.float64)
 
     def side(self, above: Mask) -> Mask:
-        """Return a source side with all seeds in their places."""
+        """Return the source side, with all seeds on the side of their terminal."""
         side: Mask = (above | self.source_seeds) & ~self.sink_seeds
         return side
 
@@ -143,27 +144,27 @@ class CutProblem:
         return self.constant + exact_sum(np.concatenate(parts))
 
     def outflow(self, flow: Capacities) -> Capacities:
-        """Return what leaves each vertex when `flow` goes along the edges."""
+        """Return the net flow out of each vertex."""
         return outflow(self.graph.edges, flow, len(self.source))
 
     def flow(self, p: Floats) -> Capacities:
-        """Return the flow of a dual point, between -backward and forward; whole if they are."""
+        """Return the flow of a dual point, between -backward and forward; integers if they are."""
         difference = 0.5 * (self.forward - self.backward).astype(np.float64)
         flow = difference + self.graph.weights * p
         if not self.is_whole:
             return self.clipped(flow)
         whole = nearest(flow, self.source)
-        # Where p is ±1 the edge is saturated, though the float nearest to its capacity may not be.
+        # If p is ±1, the edge is saturated, even if a rounded capacity would suggest otherwise.
         whole = np.where(p >= 1.0, self.forward, whole)
         return self.clipped(np.where(p <= -1.0, -self.backward, whole))
 
     def clipped(self, flow: Capacities) -> Capacities:
-        """Return the flow within its bounds."""
+        """Return the flow clipped to its bounds."""
         within: Capacities = np.minimum(np.maximum(flow, -self.backward), self.forward)
         return within
 
     def bound(self, flow: Capacities) -> int | float:
-        """Return what every cut costs at least, by a flow."""
+        """Return the lower bound that a flow proves for all cuts."""
         if self.source.dtype == np.int64:
             return self.constant + _core.flow_bound(*self._arrays(), flow)
         if not self.is_whole:
@@ -171,7 +172,7 @@ class CutProblem:
         return self.constant + exact_sum(np.minimum(self.source, self.sink + self.outflow(flow)))
 
     def _float_bound(self, flow: Floats) -> float:
-        """Return the bound less all that rounding can have added to it."""
+        """Return the bound minus an upper bound of its rounding error."""
         tails, heads = self.graph.edges.T
         least = np.minimum(self.source, self.sink + self.outflow(flow))
         size, degree = np.zeros((2, len(self.source)))
@@ -186,13 +187,13 @@ class CutProblem:
         return total - 1e-15 * abs(total)
 
     def shifted(self, theta: int | float) -> CutProblem:
-        """Return the problem with θ more at every sink capacity; below 0, -θ at every source's."""
+        """Return the problem with the terminal capacities shifted by θ (see `cut_path`)."""
         if not (self.is_whole and float(theta).is_integer()):
             whole = [self.forward, self.backward, self.source, self.sink]
             forward, backward, source, sink = (part.astype(np.float64) for part in whole)
             amount: Any = float(theta)
         else:
-            # Python integers, for the sums have become larger.
+            # Python integers, because the sums are larger than before.
             forward, backward = self.forward, self.backward
             source, sink = self.source.astype(object), self.sink.astype(object)
             amount = int(theta)
@@ -231,7 +232,7 @@ class CutProblem:
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """What the arcs of a network are in the symmetric form; the others do not matter."""
+    """The roles of the arcs of a network in the symmetric form. Arcs without a role are ignored."""
 
     tails: Indices
     heads: Indices
@@ -243,7 +244,7 @@ class Roles:
 
     @classmethod
     def of(cls, network: FlowNetwork) -> Roles:
-        """Tell the roles."""
+        """Return the roles of the arcs of a network."""
         tails, heads = network.arcs.T
         s, t = network.source, network.sink
         vain = (heads == s) | (tails == t) | (tails == heads)
@@ -265,7 +266,7 @@ class Roles:
 
 
 def outflow(edges: Indices, flow: Capacities, n: int) -> Capacities:
-    """Return what leaves each vertex when `flow` goes along the edges."""
+    """Return the net flow out of each vertex."""
     out = np.zeros(n, dtype=flow.dtype)
     tails, heads = edges.T
     np.add.at(out, tails, flow)
@@ -274,14 +275,14 @@ def outflow(edges: Indices, flow: Capacities, n: int) -> Capacities:
 
 
 def nearest(values: Floats, like: Capacities) -> Capacities:
-    """Return the nearest whole numbers, of the same type as others."""
+    """Return the nearest integers, in the integer type of `like`."""
     if like.dtype == object:
         return np.array([int(x) for x in np.rint(values)] + [0], dtype=object)[:-1]
     return np.rint(values).astype(np.int64)
 
 
 def _unified(*parts: Capacities) -> list[Capacities]:
-    """Return the arrays in one dtype: integers if all are whole."""
+    """Return the arrays in one dtype, an integer type if all numbers are whole."""
     whole = [_as_whole(part) for part in parts]
     if any(part is None for part in whole):
         return [part.astype(np.float64) for part in parts]
@@ -292,7 +293,7 @@ def _unified(*parts: Capacities) -> list[Capacities]:
 
 
 def _as_whole(part: Capacities) -> Capacities | None:
-    """Return the array as integers, or nothing if it has others."""
+    """Return the array as integers, or None if some numbers are not whole."""
     if part.dtype.kind != "f":
         return part if part.dtype == object else part.astype(np.int64, copy=False)
     whole = np.empty(len(part), dtype=np.int64)
@@ -307,10 +308,11 @@ def _tied(
     source_seeds: Mask,
     sink_seeds: Mask,
 ) -> tuple[Capacities, Capacities]:
-    """Give seeds capacities that no minimum cut crosses, for every shift up to the largest level.
+    """Return capacities so large that no minimum cut separates a seed from its terminal.
 
-    A seed is worth more than all that its edges and its other terminal can ask; and no level of
-    another vertex is beyond its own terminals and edges.
+    This holds for every shift up to the largest level. A seed gets more than the capacity of its
+    edges and its other terminal together. No level of another vertex exceeds the capacities of its
+    terminals and edges.
     """
     exact = object if weights.dtype.kind != "f" else np.float64
     weights, source, sink = (part.astype(exact) for part in (weights, source, sink))

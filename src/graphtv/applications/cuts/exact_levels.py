@@ -1,21 +1,22 @@
-"""The level sets of the denoised signal without rounding: the minimum cuts of all shifts θ.
+"""The exact level sets of the denoised signal: the minimum cuts of all shifts θ.
 
-On whole capacities the signal u is a rational number per vertex: the mean of its piece. A solver in
-floating point finds the pieces, but where capacities differ by many orders of magnitude, its
-rounding errors may hide or tear apart some of them. Here its answer is a guess, which is checked in
-integers and replaced where it is wrong.
+With whole capacities, the signal u at a vertex is a rational number, the mean of its piece. The
+solver finds the pieces in floating point. If capacities differ by many orders of magnitude,
+rounding errors may merge or split pieces. So the answer of the solver is treated as a guess. It is
+checked in integers and corrected where it is wrong.
 
-A set V of vertices with data f is cut at θ = k/|V|: in units of 1/|V| the excess |V| f_i - k of its
-vertices is moved to deficits by a maximum flow in integers.
+A set V of vertices with data f is cut at θ = k/|V|. In units of 1/|V|, vertex i has the excess |V|
+f_i - k. A maximum flow in integers moves this excess to the vertices with a deficit.
 
 - If θ is the mean of f and nothing is left, V is a piece: u = θ on V.
 - Otherwise some set A is the source side of a minimum cut at θ. Then u ≥ θ on A, u ≤ θ on the rest
-  B, and all arcs from A to B are full. Both go on alone, with the full arcs as part of f
-  (D. S. Hochbaum, "An efficient algorithm for image segmentation, Markov random fields and related
-  problems", Journal of the ACM 48, 2001).
+  B, and all arcs from A to B are full. A and B are then solved separately, with the full arcs as
+  part of f (D. S. Hochbaum, "An efficient algorithm for image segmentation, Markov random fields
+  and related problems", Journal of the ACM 48, 2001).
 
-All sets are cut in one flow per round. A set that the guess says has several levels is cut between
-the middle two of them, so that there are few rounds; where the guess turns out wrong, at its mean.
+One flow per round cuts all sets. If a set has several levels according to the guess, it is cut
+between the middle two of them, so that few rounds are needed. If the guess was wrong about a set,
+the set is cut at its mean.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ class Sets:
 
     @classmethod
     def of(cls, labels: Labels, f: Capacities) -> Sets:
-        """Take a label per vertex."""
+        """Return the sets of vertices with equal labels."""
         found, of_vertex, sizes = np.unique(labels, return_inverse=True, return_counts=True)
         totals = np.zeros(len(found), dtype=f.dtype)
         np.add.at(totals, of_vertex, f)
         return cls(of_vertex, sizes, totals)
 
     def any(self, vertices: Mask) -> Mask:
-        """Return by set whether it has one of the vertices."""
+        """Return whether each set contains one of the vertices."""
         found = np.zeros(len(self.sizes), dtype=bool)
         found[self.of_vertex[vertices]] = True
         return found
@@ -68,7 +69,7 @@ class Sets:
 
 @dataclass(frozen=True, eq=False)
 class ExactLevels:
-    """The pieces of u, joined where they have the same value, highest first.
+    """The levels of u, highest first. Pieces with the same value form one level.
 
     Attributes
     ----------
@@ -84,12 +85,13 @@ class ExactLevels:
 
     @classmethod
     def of(cls, labels: Labels, f: Capacities) -> ExactLevels:
-        """Take the pieces, whose values are the means of f."""
+        """Return the levels of the given pieces, whose values are the means of f."""
         pieces = Sets.of(labels, f)
         totals, sizes = pieces.totals, pieces.sizes
         whole = totals // sizes
         rest = (totals - whole * sizes).astype(np.int64)
-        # Fractions with denominators below 2³¹ differ in their first 62 binary digits.
+        # Two different fractions with denominators below 2³¹ differ in their first 62 binary
+        # digits.
         digits, rest = np.divmod(rest << 31, sizes)
         keys = (rest << 31) // sizes, digits, np.unique(whole, return_inverse=True)[1]
         order = np.lexsort(keys)[::-1]
@@ -109,25 +111,25 @@ class ExactLevels:
         return np.array([a / b for a, b in pairs])
 
     def n_above(self, theta: int | float, levels: range) -> int:
-        """Return how many of some levels are above θ."""
+        """Return how many of the given levels are above θ."""
         shift = Fraction(theta)
         return sum(int(self.numerators[j]) > shift * int(self.denominators[j]) for j in levels)
 
 
 @dataclass(frozen=True, eq=False)
 class Inner:
-    """The problem between the vertices that are not tied; arcs from and to tied ones are in f."""
+    """The problem of the vertices that are not tied. Arcs from and to tied vertices are in f."""
 
     edges: NDArray[np.int32]
     forward: Capacities
     backward: Capacities
     f: Capacities
-    guess: Floats  # u, roughly
-    flow: Floats  # along the edges, roughly
+    guess: Floats  # approximate u
+    flow: Floats  # approximate flow along the edges
 
     @classmethod
     def of(cls, problem: CutProblem, u: Floats, p: Floats) -> Inner:
-        """Take a whole problem and a guess of both solutions."""
+        """Return the inner problem, with the guess of the primal and the dual solution."""
         free = problem.free
         total = problem.total() * (1 + int(free.sum()))  # in units of 1/|V|
         kind = np.int64 if total.bit_length() < WORD else object
@@ -149,14 +151,14 @@ class Inner:
         return cls(name[problem.graph.edges[kept]], forward, backward, f[free], u[free], flow)
 
     def components(self, kept: Mask) -> Labels:
-        """Return the connected component of each vertex, by some of the edges."""
+        """Return the connected component of each vertex in the graph of the kept edges."""
         n, ends = len(self.f), self.edges[kept].T
         matrix = sparse.csr_array((np.ones(ends.shape[1], dtype=np.int8), tuple(ends)), (n, n))
         labels: Labels = connected_components(matrix, directed=False)[1].astype(np.int64)
         return labels
 
     def fill(self, f: Capacities, above: Mask, below: Mask) -> None:
-        """Take the edges from a set above to one below as full: add what they carry to f."""
+        """Add the flow of full edges to f: those from a higher to a lower set."""
         for (i, j), full, capacity in (
             (self.edges.T, above, self.forward),
             (self.edges.T[::-1], below, self.backward),
@@ -173,7 +175,7 @@ class Inner:
         k: Capacities,
         watch: _core.Watch,
     ) -> ExcessFlow:
-        """Cut sets at θ = k/|V|, given their vertices and the edges within them."""
+        """Cut each set V at θ = k/|V|, given its vertices and the edges inside."""
         place = np.zeros(len(self.f), dtype=np.int32)
         place[vertices] = np.arange(len(vertices))
         ends = place[self.edges[edges]]
@@ -190,16 +192,16 @@ class Inner:
 def exact_levels(
     problem: CutProblem, u: Floats, p: Floats, watch: _core.Watch
 ) -> ExactLevels | None:
-    """Return the exact levels of a whole problem, or nothing if the watch expired.
+    """Return the exact levels of a problem with whole capacities, or None if the watch expired.
 
-    `u` and `p` are a guess of the two solutions, on which only the time depends.
+    `u` and `p` are guesses of the two solutions. They affect the time, but not the result.
     """
     inner = Inner.of(problem, u, p)
     return _checked(inner, watch) or _searched(inner, watch)
 
 
 def _checked(inner: Inner, watch: _core.Watch) -> ExactLevels | None:
-    """Return the levels of the guess, if they are right."""
+    """Return the levels of the guess if they are correct, otherwise None."""
     tails, heads = inner.guess[inner.edges.T]
     above, below, level = tails > heads, tails < heads, tails == heads
     f = inner.f.copy()
@@ -218,11 +220,11 @@ def _searched(inner: Inner, watch: _core.Watch) -> ExactLevels | None:
     """Cut until every set is a piece."""
     n, m = len(inner.f), len(inner.edges)
     f = inner.f.copy()
-    pieces = np.zeros(n, dtype=np.int64)  # by vertex, once its piece is known
+    pieces = np.zeros(n, dtype=np.int64)  # the piece of each vertex, once it is known
     n_pieces = 0
     vertices, edges = np.arange(n), np.arange(m)
     labels = inner.components(np.ones(m, dtype=bool))
-    trusts = np.ones(n, dtype=bool)  # the guess, having been right about the set
+    trusts = np.ones(n, dtype=bool)  # whether the guess was right about the set of the vertex
     side = np.zeros(n, dtype=bool)
     while len(vertices) > 0:
         sets = Sets.of(labels[vertices], f[vertices])
@@ -239,7 +241,7 @@ def _searched(inner: Inner, watch: _core.Watch) -> ExactLevels | None:
         found = is_piece[sets.of_vertex]
         pieces[vertices[found]] = n_pieces + sets.of_vertex[found]
         n_pieces += len(sets.sizes)
-        # A cut never divides a set in which nothing is left.
+        # A cut never divides a set without remaining excess.
         tails, heads = side[inner.edges[edges].T]
         above, below = np.zeros((2, m), dtype=bool)
         above[edges], below[edges] = tails & ~heads, heads & ~tails
@@ -253,12 +255,12 @@ def _searched(inner: Inner, watch: _core.Watch) -> ExactLevels | None:
 
 
 def _middles(guess: Floats, sets: Sets) -> tuple[Floats, Mask]:
-    """Return a number between two levels of each set, the middle ones, and where there are two."""
+    """Return a number between the two middle levels of each set, and which sets have two."""
     order = np.lexsort([guess, sets.of_vertex])
     u, label = guess[order], sets.of_vertex[order]
     end = np.cumsum(sets.sizes)
     start = end - sets.sizes
-    is_first = np.ones(len(u), dtype=bool)  # of a level in its set
+    is_first = np.ones(len(u), dtype=bool)  # the first vertex of a level in its set
     is_first[1:] = (u[1:] != u[:-1]) | (label[1:] != label[:-1])
     firsts = np.append(np.flatnonzero(is_first), len(u))
     run = np.cumsum(is_first) - 1

@@ -1,7 +1,8 @@
-"""Maximum flows from vertices with excess to those with a deficit, in numbers of any size.
+"""Maximum flows from vertices with excess to vertices with a deficit, for numbers of any size.
 
-The core calculates with integers of 64 bits, and with floats. Larger integers are moved in
-portions: first in units so large that 62 bits are enough, then in smaller units what is left.
+The core computes with 64-bit integers and with floats. Larger integers are moved in portions. The
+first portion uses units so large that 62 bits are sufficient. Later portions move the rest in
+smaller units.
 """
 
 from __future__ import annotations
@@ -17,22 +18,23 @@ from graphtv.applications.cuts.cut_problem import Capacities, Mask, outflow
 from graphtv.applications.cuts.flow_network import exact_sum
 
 LARGEST = 62
-"""Bits that the core's integers may have."""
+"""Largest number of bits of the core's integers."""
 
 
 class ExcessFlow(NamedTuple):
-    """A flow, and a cut that it cannot pass.
+    """A maximum flow and a minimum cut.
 
     Attributes
     ----------
     edges : ndarray, shape (m,)
-        What goes along each edge.
+        The flow along each edge.
     excess : ndarray, shape (n,)
-        What is left.
+        The remaining excess.
     side : ndarray of bool, shape (n,)
-        The source side of a minimum cut: it has all excess that is left, and no deficit.
+        The source side of a minimum cut. It contains all remaining excess and no deficit.
     end : {'finished', 'exhausted', 'expired'}
-        Whether the flow is a maximum one, or `most_looks` or the watch ended it early.
+        ``finished`` if the flow is maximum, ``exhausted`` if `most_looks` ended it early, and
+        ``expired`` if the watch did.
     """
 
     edges: Capacities
@@ -51,11 +53,11 @@ def excess_flow(
     most_looks: float = math.inf,
     passes: bool = False,
 ) -> ExcessFlow:
-    """Move as much excess as possible to deficits, the negative entries.
+    """Move as much excess as possible to the vertices with a deficit (negative excess).
 
-    `there` and `back` are the capacities of each edge from its tail to its head and back; `flow` is
-    what they carry at first, with which the excess agrees. With `passes`, which pay where paths are
-    long, excess and deficits may be left at other vertices than where they were.
+    `there` and `back` are the capacities of each edge from its tail to its head and back. `flow` is
+    the flow at the start, and `excess` is the excess that it leaves. `passes` makes the search
+    faster if paths are long, but excess and deficits may then remain at other vertices than before.
     """
     if excess.dtype == object:
         return _in_portions(edges, there, back, excess, watch, flow)
@@ -76,12 +78,12 @@ def _in_portions(
     watch: _core.Watch,
     flow: Capacities | None,
 ) -> ExcessFlow:
-    """Do the same in integers of any size."""
+    """Compute `excess_flow` in integers of any size."""
     flow = np.zeros_like(there) if flow is None else flow
     gap = min(_positive(excess), _positive(-excess))
     end = "finished"
     while gap > 0 and end == "finished":
-        # More than the gap cannot be gained: nothing larger need be told apart.
+        # At most the gap can still be moved, so larger numbers are reduced to it.
         rooms = np.minimum(there - flow, gap), np.minimum(back + flow, gap)
         part = np.minimum(np.maximum(excess, -gap), gap)
         largest = max(int((rooms[0] + rooms[1]).max(initial=0)), int(np.abs(part).max()))
@@ -94,7 +96,7 @@ def _in_portions(
         before, excess = _positive(excess), excess - outflow(edges, portion, len(excess))
         gap -= before - _positive(excess)
         gap = 0 if shift == 0 else min(gap, _gap(edges, there - flow, back + flow, excess, side))
-    # What can be reached, now that nothing can be moved.
+    # The flow is maximum. The source side is what the remaining excess can reach.
     rooms = (np.sign(there - flow).astype(np.int64), np.sign(back + flow).astype(np.int64))
     side = excess_flow(edges, *rooms, np.sign(excess).astype(np.int64), watch).side
     return ExcessFlow(flow, excess, side, end)
@@ -107,7 +109,7 @@ def _positive(values: Capacities) -> int:
 def _gap(
     edges: Indices, there: Capacities, back: Capacities, excess: Capacities, side: Mask
 ) -> int:
-    """Return the value of a cut: how much could still be moved."""
+    """Return the value of a cut, an upper bound of what can still be moved."""
     tails, heads = side[edges.T]
     parts = (
         np.maximum(excess[~side], 0),

@@ -74,8 +74,8 @@ class FlowNetwork:
     def min_cut(self, **solve_options: Any) -> Cut:
         """Return a minimum cut between source and sink, with a certificate.
 
-        See `graphtv.min_cut`, of which this is the directed form; the options are those of
-        `graphtv.solve`. The source side includes the source, and the flow has an entry per arc.
+        This is `graphtv.min_cut` for directed networks. The options are those of `graphtv.solve`.
+        The source side includes the source, and the flow has one entry per arc.
         """
         from graphtv.applications.cuts.cut_problem import CutProblem
         from graphtv.applications.cuts.min_cut import cut_of
@@ -87,7 +87,7 @@ class FlowNetwork:
     def cut_path(self, **solve_options: Any) -> CutPath:
         """Return the minimum cuts for all shifts of the terminal capacities at once.
 
-        See `graphtv.cut_path`. The shift concerns every vertex but the terminals.
+        See `graphtv.cut_path`. The shift applies to all vertices except the terminals.
         """
         from graphtv.applications.cuts.cut_path import path_of
         from graphtv.applications.cuts.cut_problem import CutProblem
@@ -121,17 +121,18 @@ class FlowNetwork:
     def rof(self) -> tuple[Graph, Floats]:
         """Return the graph and the signal whose total variation denoising yields the minimum cut.
 
-        With x the indicator of the source side, arcs of capacities c from i to j and c' back cost
-        (c + c')/2 |x_i - x_j| + (c - c')/2 (x_i - x_j). The first part is an edge weight, the
-        second belongs to the unary terms, where an arc from the source to i adds -c and one from i
-        to the sink adds c. The signal is f = -unary; then {u > 0} is the source side of a minimum
-        cut, where u minimises ½‖u - f‖² plus the total variation.
+        Let x be the indicator of the source side. An arc of capacity c from i to j and an arc of
+        capacity c' back cost (c + c')/2 |x_i - x_j| + (c - c')/2 (x_i - x_j) together. The first
+        part is an edge weight. The second part belongs to the unary terms. An arc of capacity c
+        from the source to i adds -c to the unary term of i, and one from i to the sink adds c. The
+        signal is f = -unary. If u minimises ½‖u - f‖² plus the total variation, then {u > 0} is the
+        source side of a minimum cut.
 
         Returns
         -------
         graph : Graph
-            The vertices other than the terminals, in their order, without those that have no edge
-            (their side is the sign of their unary).
+            The vertices other than the terminals, in their order. Vertices without edges are left
+            out, because the sign of their unary term determines their side.
         signal : ndarray, shape (graph.n_vertices,)
             The data f.
         """
@@ -174,7 +175,7 @@ class FlowNetwork:
 
 
 def has_finite_sum(values: NDArray[Any]) -> bool:
-    """Whether the sum does not overflow; that of integers never does."""
+    """Whether the sum is finite. Sums of integers always are."""
     with np.errstate(over="ignore"):
         return values.dtype.kind != "f" or math.isfinite(float(values.sum()))
 

@@ -1,4 +1,4 @@
-"""The level sets of a denoised signal as nested cuts, with the value of every one of them."""
+"""The level sets of a denoised signal as nested cuts, with the value of each."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from graphtv.applications.cuts.exact_levels import ExactLevels
 class LevelSets:
     """The cuts {u > θ} for all θ.
 
-    Source side j is ``order[:sizes[j]]``: what is tied to the source, and the vertices with
-    u ≥ ``breakpoints[j - 1]``. `values` are the costs of these cuts, exact for whole capacities.
-    With `exact`, u is known as fractions, of which the breakpoints are the nearest floats.
+    Source side j is ``order[:sizes[j]]``. It contains the vertices that are tied to the source, and
+    the vertices with u ≥ ``breakpoints[j - 1]``. `values` are the costs of these cuts, exact for
+    whole capacities. With `exact`, the levels of u are known as fractions, and the breakpoints are
+    the nearest floats.
     """
 
     def __init__(self, problem: CutProblem, u: Floats, exact: ExactLevels | None = None) -> None:
@@ -43,14 +44,14 @@ class LevelSets:
         )
         if self._exact is None:
             return left
-        # Rounding keeps the order: only levels that round to θ need be compared exactly.
+        # Rounding preserves the order, so only levels that round to θ are compared exactly.
         return left + self._exact.n_above(theta, range(left, right))
 
     def best(self, theta: float) -> int:
         """Return the index of the cheapest cut, {u > θ} if there are several.
 
-        Where u is exact that is {u > θ}. Where it is not, or where rounding has torn apart a
-        component that lies at θ, another level may be better.
+        If u is exact, this is {u > θ}. If u is not exact, or if rounding has split a component
+        whose value is θ, another level may be cheaper.
         """
         j = self.at(theta)
         least = int(np.argmin(self.values))
@@ -63,9 +64,9 @@ class LevelSets:
         return side
 
     def _values(self) -> NDArray[Any]:
-        """Sum up what every vertex and edge adds as the source side grows."""
+        """Return the costs of all cuts, by summing the changes while the source side grows."""
         problem, k = self._problem, len(self.breakpoints)
-        joins = np.full(len(problem.source), k + 1)  # the first side that has the vertex
+        joins = np.full(len(problem.source), k + 1)  # the first side that contains the vertex
         joins[problem.source_seeds] = 0
         joins[self.order[self.sizes[0] :]] = np.repeat(np.arange(1, k + 1), np.diff(self.sizes))
         steps = np.zeros(k + 2, dtype=problem.source.dtype)
@@ -78,7 +79,7 @@ class LevelSets:
             leaves = out < into
             np.add.at(steps, out[leaves], capacity[leaves])
             np.subtract.at(steps, into[leaves], capacity[leaves])
-        # Before anything joins, all of the source's arcs are cut.
+        # While the source side is empty, all arcs of the source are cut.
         steps[0] += problem.source.sum() + problem.constant
         values: NDArray[Any] = np.cumsum(steps)[: k + 1]
         return values

@@ -1,9 +1,9 @@
-"""From the flow of the denoising problem, or from none, to a maximum flow.
+"""Maximum flows, computed from the flow of the denoising problem or from scratch.
 
 The dual point of total variation is a pseudoflow: it leaves excess at vertices of the source side
 and deficits at those of the sink side (D. S. Hochbaum, "The pseudoflow algorithm", Operations
-Research 56, 2008). `completed` moves what can be moved from one to the other, which proves the cut;
-`balanced` sends the rest back to where it came from.
+Research 56, 2008). `completed` moves as much excess as possible to the deficits, which proves the
+cut. `balanced` sends the remaining excess back to where it came from.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def completed(
     most_looks: float = np.inf,
     passes: bool = False,
 ) -> ExcessFlow:
-    """Return a maximum flow of excess and a minimum cut, from the given flow on."""
+    """Return a maximum flow of excess and a minimum cut, starting from the given flow."""
     excess = problem.source - problem.sink
     if flow is not None:
         excess = excess - problem.outflow(flow)
@@ -64,12 +64,12 @@ def completed(
 
 
 def maximum_flow(problem: CutProblem, side: Mask, flow: Capacities) -> Flow:
-    """Return a maximum flow that saturates a minimum cut, from a flow that proves it."""
+    """Return a maximum flow that saturates a minimum cut, given a flow that proves the cut."""
     flow = balanced(problem, side, flow)
     out = problem.outflow(flow)
     source = np.where(side, problem.sink + out, problem.source)
     sink = np.where(side, problem.sink, problem.source - out)
-    if not problem.is_whole:  # to rounding
+    if not problem.is_whole:  # balanced up to rounding
         source, sink = np.clip(source, 0.0, problem.source), np.clip(sink, 0.0, problem.sink)
     value = problem.constant + exact_sum(source)
     edges = flow if problem.network is None else _by_arc(problem, flow, source, sink)
@@ -79,9 +79,9 @@ def maximum_flow(problem: CutProblem, side: Mask, flow: Capacities) -> Flow:
 def balanced(problem: CutProblem, side: Mask, flow: Capacities) -> Capacities:
     """Return the flow without excess or deficit at any vertex.
 
-    All edges of the cut are saturated, and stay so. A vertex of the source side must not keep more
-    than it sends on: t_i + out_i ≥ 0, with the rest sent back towards vertices where that is
-    positive. The sink side is the same with all arcs reversed.
+    All edges of the cut are saturated, and remain saturated. On the source side, t_i + out_i ≥ 0
+    must hold at every vertex. Where it is negative, flow is sent back towards vertices where it is
+    positive. The sink side is treated in the same way with all arcs reversed.
     """
     tails, heads = side[problem.graph.edges.T]
     flow = np.where(tails & ~heads, problem.forward, flow)
@@ -101,7 +101,7 @@ def balanced(problem: CutProblem, side: Mask, flow: Capacities) -> Capacities:
 def _by_arc(
     problem: CutProblem, flow: Capacities, source: Capacities, sink: Capacities
 ) -> Capacities:
-    """Return the flow along the arcs of the network, parallel ones filled one after the other."""
+    """Return the flow along the arcs of the network. Parallel arcs are filled one by one."""
     network = problem.network
     assert isinstance(network, FlowNetwork)
     roles = Roles.of(network)
@@ -129,7 +129,7 @@ def _by_arc(
 def _filled(
     amounts: Capacities, group: NDArray[np.integer[Any]], capacities: Capacities
 ) -> Capacities:
-    """Share the amount of each group among its members, each up to its capacity, in order."""
+    """Distribute the amount of each group over its members in order, each up to its capacity."""
     order = np.argsort(group, kind="stable")
     sizes, groups = capacities[order], group[order]
     before = np.cumsum(sizes) - sizes

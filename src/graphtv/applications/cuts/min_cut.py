@@ -1,8 +1,8 @@
-"""Minimum cuts with proof, by a maximum flow: from nothing, or from a denoised signal.
+"""Minimum cuts with proof, by a maximum flow from scratch or from a denoised signal.
 
 A minimum cut is a level set of the denoised signal (Hochbaum 2001; Chambolle & Darbon 2009), and
-the dual point is a flow that bounds all cuts from below: see `cut_problem`. Where paths are short a
-search for them is fastest. Where they are long, descent carries most of the flow first.
+the dual point is a flow that bounds all cuts from below (see `cut_problem`). If augmenting paths
+are short, searching for them is fastest. If they are long, descent first computes most of the flow.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ START = 1e-3
 """Relative gap of the denoised signal at which augmenting paths take over."""
 
 PATIENCE = 50
-"""Looks at an arc, on average, after which flows alone are given up for a start by descent."""
+"""The search ends after this many looks per arc on average, and descent computes a start."""
 
 FLOW_OPTIONS = {"time_limit", "n_threads", "stop"}
 """Options that do not need the solver."""
 
 REAL_GAP = 1e-9
-"""For real capacities, the relative gap of a certified cut that rounding may leave."""
+"""Largest relative gap of a certified cut for real capacities, where rounding leaves a gap."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +71,7 @@ class Cut:
 
     @cached_property
     def result(self) -> Result:
-        """The solution of the denoising problem: the cut is near to where ``result.u > 0``.
+        """The solution of the denoising problem. The source side is approximately ``result.u > 0``.
 
         It is computed on first access, unless the cut was computed from it.
         """
@@ -111,8 +111,9 @@ def min_cut(
         Capacities s from the source to each vertex, and t from each vertex to the sink. Infinity
         ties a vertex to that terminal.
     **solve_options
-        Options of `graphtv.solve`. Any but `time_limit`, `stop` and `n_threads` asks for a start
-        from the solver. Its `tol` is 1e-3 unless given: from there on augmenting paths are faster.
+        Options of `graphtv.solve`. If any option other than `time_limit`, `stop` and `n_threads` is
+        given, the solver computes the start. Its default `tol` is 1e-3, because augmenting paths
+        are faster from there on.
 
     Returns
     -------
@@ -126,12 +127,12 @@ def min_cut(
 
     Notes
     -----
-    Capacities are whole if all of them are integers or floats without a fraction; then the flow,
-    the value and the bound are calculated in integers. Augmenting paths find the flow, from nothing
-    at first. If they take many steps, the solver starts again by descent, and paths complete its
-    dual point. Only a run that `time_limit`, `max_iterations` or Ctrl-C ended early leaves
-    ``certified=False``; with real capacities also one whose value is so small beside the capacities
-    that rounding hides it.
+    Capacities are whole if all of them are integers or floats without a fraction. In this case the
+    flow, the value and the bound are computed in integers. Augmenting paths find the flow, starting
+    from zero. If they take many steps, descent computes another start, and augmenting paths
+    complete it. Every cut is certified unless `time_limit`, `max_iterations` or Ctrl-C ended the
+    run early. With real capacities there is one more exception: the value may be so small compared
+    with the capacities that it is below their rounding errors.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def min_cut(
 
 
 def cut_of(problem: CutProblem, options: dict[str, Any]) -> Cut:
-    """Return a minimum cut of a problem, by flows alone unless they take long."""
+    """Return a minimum cut of a problem, by flows alone unless that takes too long."""
     if options.keys() <= FLOW_OPTIONS:
         start = time.perf_counter()
         cut = _by_flow(problem, options)
@@ -163,7 +164,7 @@ def cut_of(problem: CutProblem, options: dict[str, Any]) -> Cut:
 
 
 def _by_flow(problem: CutProblem, options: dict[str, Any]) -> Cut | None:
-    """Return a minimum cut by a maximum flow, or nothing if that takes too many steps."""
+    """Return a minimum cut by a maximum flow, or None if that takes too many steps."""
     limit, n_threads = options.get("time_limit"), options.get("n_threads")
     seconds = math.inf if limit is None else as_real(limit, "time_limit", minimum=0.0)
     if n_threads is not None:
@@ -179,7 +180,7 @@ def _by_flow(problem: CutProblem, options: dict[str, Any]) -> Cut | None:
 
 
 def solve_levels(problem: CutProblem, options: dict[str, Any]) -> Result:
-    """Solve the denoising problem whose level sets are the minimum cuts, roughly unless told."""
+    """Solve the denoising problem whose level sets are the minimum cuts, by default roughly."""
     return solve(Problem(problem.graph, SquaredLoss(problem.signal())), **{"tol": START, **options})
 
 
@@ -192,14 +193,14 @@ def time_left(result: Result, options: dict[str, Any]) -> float:
 
 
 def is_finished(result: Result) -> bool:
-    """Whether the solver was not ended early, so that flows may go on from its answer."""
+    """Whether the solver did not end early, so that flows may continue from its answer."""
     return result.status in ("optimal", "stalled")
 
 
 def certified_cut(
     problem: CutProblem, side: Mask, result: Result, options: dict[str, Any], seconds: float
 ) -> Cut:
-    """Return a cut that is as good as the given one or better, with what is proved about it."""
+    """Return a cut at least as good as the given one, with its certificate."""
     flow = problem.flow(result.p)
     if is_finished(result):
         watch = _core.Watch(seconds)
@@ -218,7 +219,7 @@ def _proved(
     result: Result | None,
     options: dict[str, Any],
 ) -> Cut:
-    """Return a cut with what a flow proves about it."""
+    """Return a cut with the certificate that a flow gives."""
     value, bound = problem.value(side), max(problem.bound(flow), problem.constant)
     share = 0 if problem.is_whole else max(options.get("tol", 0.0), REAL_GAP)
     is_certified = value - bound <= share * value

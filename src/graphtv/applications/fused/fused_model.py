@@ -4,13 +4,14 @@
 
 There are four ways to solve the problem with sparsity:
 
-- Squared loss, μ = m c for one number m (among them: no vertex weights, one μ). The solution is
-  that without sparsity, soft-thresholded at m (Friedman, Hastie, Höfling & Tibshirani 2007), and
-  the dual point is the same: C(f - u⁰) - Kᵀp = 0, and u⁰ - S(u⁰) ∈ m ∂|S(u⁰)|, while thresholding
-  keeps the order of u⁰, so that p still has the signs of K S(u⁰).
+- Squared loss and μ = m c for one number m (for example without vertex weights and with one μ). The
+  solution is the solution u⁰ without sparsity, soft-thresholded at m (Friedman, Hastie, Höfling &
+  Tibshirani 2007). The dual point is the same, because C(f - u⁰) - Kᵀp = 0 and u⁰ - S(u⁰) ∈ m
+  ∂|S(u⁰)|. Thresholding preserves the order of u⁰, so p still has the signs of K S(u⁰).
 - Poisson loss: u ≥ 0, so c (u - f log u) + μ u is the Poisson loss with weight c + μ and count
   c f / (c + μ).
-- Squared loss and μ > 0 otherwise: two sides and the middle (`split_at_zero`).
+- Squared loss and any other μ > 0: the parts above, below and at 0 are solved separately
+  (`split_at_zero`).
 - Anything else: G + μ|·| as one data term (`SparseLoss`), by PDHG.
 
 In all cases the certificate is for the whole problem: primal and dual value include sparsity.

@@ -8,11 +8,12 @@ x⁺ = prox_G(v - τμ) ≤ x⁻ = prox_G(v + τμ),
 H*(s) is the minimum of G*(s - r) over |r| ≤ μ (an infimal convolution). It is attained at the r for
 which s - r is nearest to the slopes of G at 0.
 
-Conjugates and proximal maps of the losses are taken over a range that holds a solution
-(docs/theory/terms.md). The minimisers of H_i lie between those of G_i and 0, so a vertex with the
-signal 0 is added to the loss: it widens the range to 0, and adds nothing to any value. Under the
-logistic loss the minimiser of H_i is y log((c - μ)/μ), or 0 from μ = c/2 on: finite, unlike that
-of G_i, so the range follows without a look at the graph, and labels of one kind are allowed.
+Conjugates and proximal maps of the losses are taken over a range that contains a solution
+(docs/theory/terms.md). The minimisers of H_i lie between those of G_i and 0. Therefore a vertex
+with the signal 0 is added to the loss. It extends the range to 0 and adds nothing to any value. For
+the logistic loss, the minimiser of H_i is y log((c - μ)/μ) if μ < c/2, and 0 otherwise. Unlike the
+minimiser of G_i it is finite. So the range does not depend on the graph, and all labels may be
+equal.
 """
 
 from __future__ import annotations

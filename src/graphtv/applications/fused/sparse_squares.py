@@ -2,22 +2,22 @@
 
     min_u ½ Σ_i c_i (u_i - f_i)² + TV(u) + Σ_i μ_i |u_i|,    c ≥ 0, μ > 0
 
-The level sets of a solution above 0 depend on the derivatives above 0 alone, where |u| is u; those
-below 0 likewise. So with the solutions u⁺ ≤ u⁻ for the signals f ∓ μ/c,
+The level sets of a solution above 0 depend only on the derivatives above 0, where |u| = u. The same
+holds below 0. Let u⁺ ≤ u⁻ be the solutions without sparsity for the signals f ∓ μ/c. Then
 
     u = max(u⁺, 0) + min(u⁻, 0).
 
-Where c_i = 0, G_i is to have the slope μ_i above 0, and anything below. Huber's loss has: with a
-zone δ so wide that it is quadratic wherever data can be, and the signal -δ and the weight μ_i/δ at
-such a vertex. Its level sets need not be unique, but those of u⁺ lie within those of u⁻ all the
-same, since the slopes of the two differ by 2μ_i > 0.
+If c_i = 0, u⁺ needs a G_i with the slope μ_i above 0 and any slope below. Huber's loss has this
+property. Its zone δ is chosen so wide that the loss is quadratic wherever data can be, and a vertex
+without data gets the signal -δ and the weight μ_i/δ. The level sets of the solution need not be
+unique. Still, those of u⁺ are contained in those of u⁻, because the two slopes differ by 2μ_i > 0.
 
 The dual point is p⁺ on the edges that touch {u > 0}, and p⁻ on those that touch {u < 0}. On the
-others, those of Z = {u = 0}, it has to satisfy |r_i - (Kᵀp)_i| ≤ μ_i, where r is c f less what
-flows in from outside. Among all (r - Kᵀp)_i / μ_i the solution v of min ½ Σ_Z μ_i (v_i - r_i/μ_i)²
-+ TV_Z(v) has the least greatest and the greatest least entry at once, since it is the
-lexicographically optimal base of a submodular function (Fujishige 1980). So if any dual point
-does, that of v does.
+other edges, those inside Z = {u = 0}, it has to satisfy |r_i - (Kᵀp)_i| ≤ μ_i, where r is c f minus
+the inflow from outside. Let v be the solution of min ½ Σ_Z μ_i (v_i - r_i/μ_i)² + TV_Z(v). Among
+all vectors (r - Kᵀp)_i / μ_i, v has the smallest largest entry and the largest smallest entry,
+because it is the lexicographically optimal base of a submodular function (Fujishige 1980). So if
+any dual point satisfies the condition, the dual point of v does.
 """
 
 from __future__ import annotations

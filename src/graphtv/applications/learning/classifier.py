@@ -56,11 +56,12 @@ HOLD = 30.0
 """Margin in units of ε by which the cost of a label exceeds the influence of its neighbours."""
 
 LARGE = 100_000
-"""Samples from which labels are spread for a start, and linear forests are used: iterations are
-expensive then, and those of linear forests cheaper. Small problems take fewer without a start."""
+"""From this number of samples on, labels are spread for a warm start, and linear forests are used.
+Iterations are expensive for so many samples, and cheaper with linear forests. Small problems take
+fewer iterations without a warm start."""
 
 SPREADING = 50
-"""Steps by which labels spread for a start: each costs less than a third of an iteration."""
+"""Number of steps in which labels are spread. A step costs less than a third of an iteration."""
 
 
 class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,9 +1,10 @@
 """``graphtv demo``: demonstrate the package on generated examples.
 
 First an image is denoised, min ½‖u - f‖² + λ TV(u), to a relative gap of 1e-3 and then exactly. At
-any time u has the primal value P(u) and p the dual value D(p). No image has a value below D, so the
-gap P - D bounds the suboptimality of u. Then a landscape is segmented, a network is cut,
-preconditioners are compared, and a graph is decomposed into forests.
+any time the primal point u has the objective P(u), and the dual point p has the objective D(p). No
+image has an objective below D(p). So the gap P - D bounds how far u is from the optimum. Then a
+landscape is segmented, a network is cut, preconditioners are compared, and a graph is decomposed
+into forests.
 """
 
 from __future__ import annotations
