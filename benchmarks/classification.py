@@ -41,7 +41,7 @@ def hidden(y: Any, fraction: float, seed: int) -> Any:
 
 
 def moons(seed: int, quick: bool) -> tuple[Any, Any]:
-    return three_moons(100 if quick else 500, seed=seed)
+    return three_moons(100 if quick else 500, rng=seed)
 
 
 def digits(seed: int, quick: bool) -> tuple[Any, Any]:

@@ -106,7 +106,7 @@ def generated(quick: bool) -> Iterator[tuple[str, Network]]:
     yield "rmf-long", gallery.genrmf(*((3, 8) if quick else (16, 256)))
     yield "wash-rlg-long", gallery.washington_rlg(*((6, 8) if quick else (64, 1024)))
     side = 16 if quick else 512
-    noisy, _ = gallery.piecewise_constant_image((side, side), seed=1, noise=0.3)
+    noisy, _ = gallery.piecewise_constant_image((side, side), rng=1, noise=0.3)
     unary = np.rint(100 * (noisy - 0.4)).ravel()
     grid = grid_graph((side, side), 40)
     yield "segmentation", Terminals(grid, np.maximum(unary, 0), np.maximum(-unary, 0))

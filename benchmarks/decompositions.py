@@ -80,7 +80,7 @@ def linear_orders(quick: bool) -> None:
         for method, options in [GREEDY[0], GREEDY[1], GREEDY[2], ("matroid", {})]:
             partitions = [
                 decompose(
-                    with_random_weights(erdos_renyi_graph(n, int(ratio * n), seed=seed), seed),
+                    with_random_weights(erdos_renyi_graph(n, int(ratio * n), rng=seed), seed),
                     method,
                     **options,
                 )

@@ -23,7 +23,7 @@ def check_answers() -> None:
     """Check exact solutions on a chain, a grid and a network, and one certificate."""
     assert np.array_equal(tv_chain([0.0, 0.0, 3.0, 3.0], 1.0), [0.5, 0.5, 2.5, 2.5])
 
-    noisy, _ = gallery.piecewise_constant_image((48, 48), seed=1, noise=0.2)
+    noisy, _ = gallery.piecewise_constant_image((48, 48), rng=1, noise=0.2)
     problem = Problem(grid_graph(noisy.shape, 0.2), SquaredLoss(noisy.ravel()))
     for threads in (1, 2):
         result = solve(problem, tol=0, n_threads=threads)

@@ -20,7 +20,7 @@ from process_memory import in_child, peak, reset_peak
 
 
 def forest_bytes(n: int) -> None:
-    path, tree = gallery.path_graph(n), gallery.random_tree(n, seed=0)
+    path, tree = gallery.path_graph(n), gallery.random_tree(n, rng=0)
     rows = Graph(n, path.edges[(np.arange(n - 1) + 1) % 1000 != 0])
     f, out = np.random.default_rng(0).standard_normal(n), np.empty(n)
     for name, graph, delta in (
@@ -42,7 +42,7 @@ def build_graph(n: int, m: int, queue: multiprocessing.Queue) -> None:
 
 
 def partition(method: str, n: int, m: int, queue: multiprocessing.Queue) -> None:
-    graph = gallery.erdos_renyi_graph(n, m, seed=0)
+    graph = gallery.erdos_renyi_graph(n, m, rng=0)
     before = reset_peak()
     decompose(graph, method)
     queue.put((peak() - before) / m)

@@ -54,7 +54,7 @@ def measure_trees(*, quick: bool, tell: Callable[[str], None]) -> list[dict[str,
     graphs = {
         "grid": grid_graph((side, side)),
         "kNN": knn_graph(rng.random((n, 2)), n_neighbors=6),
-        "random": gallery.erdos_renyi_graph(n, 3 * n, seed=0),
+        "random": gallery.erdos_renyi_graph(n, 3 * n, rng=0),
     }
     signal = rng.standard_normal(n)
     trees = {

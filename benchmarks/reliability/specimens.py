@@ -167,7 +167,7 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "decompose": lambda: {
         "graph": graph(), "method": "linear", "spanning": "maximum_weight", "order": "weight",
-        "seed": 0,
+        "rng": 0,
     },
     "denoise_tv": lambda: {
         "image": IMAGE, "weight": 0.1, "mask": _image_mask(), "spacing": (1.0, 2.0),
@@ -185,7 +185,7 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "fused_lasso": lambda: _fused(lam=0.5),
     "fused_lasso_path": lambda: _fused(
         lambdas=np.array([1.0, 0.1]), n_lambdas=3, ratio=0.1, noise_variance=1.0, cv=2,
-        random_state=0, verbose=False,
+        rng=0, verbose=False,
     ),
     "grid_graph": lambda: {"shape": (3, 4), "weights": 0.5},
     "knn_graph": lambda: {"points": POINTS, "n_neighbors": 3, "bandwidth": 1.0},
@@ -211,19 +211,19 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "datasets.us_counties": dict,
     "gallery.broom_graph": lambda: {"handle": 3, "bristles": 3, "weights": 0.5},
     "gallery.caterpillar_graph": lambda: {"spine": 3, "legs": 2, "weights": 0.5},
-    "gallery.delaunay_graph": lambda: {"n_vertices": 20, "n_edges": 30, "seed": 0},
+    "gallery.delaunay_graph": lambda: {"n_vertices": 20, "n_edges": 30, "rng": 0},
     "gallery.erdos_renyi_graph": lambda: {
-        "n_vertices": 10, "n_edges": 12, "seed": 0, "weights": 0.5
+        "n_vertices": 10, "n_edges": 12, "rng": 0, "weights": 0.5
     },
-    "gallery.genrmf": lambda: {"a": 2, "b": 2, "c1": 1, "c2": 10, "seed": 0},
+    "gallery.genrmf": lambda: {"a": 2, "b": 2, "c1": 1, "c2": 10, "rng": 0},
     "gallery.path_graph": lambda: {"n_vertices": 5, "weights": np.ones(4)},
     "gallery.piecewise_constant_image": lambda: {
-        "shape": (6, 6), "seed": 0, "noise": 0.1, "n_regions": 3
+        "shape": (6, 6), "rng": 0, "noise": 0.1, "n_regions": 3
     },
-    "gallery.random_tree": lambda: {"n_vertices": 5, "seed": 0, "weights": np.ones(4)},
+    "gallery.random_tree": lambda: {"n_vertices": 5, "rng": 0, "weights": np.ones(4)},
     "gallery.star_graph": lambda: {"n_vertices": 5, "weights": np.ones(4)},
-    "gallery.three_moons": lambda: {"n_per_moon": 5, "noise": 0.1, "dimension": 3, "seed": 0},
-    "gallery.washington_rlg": lambda: {"rows": 3, "columns": 3, "capacity": 10, "seed": 0},
+    "gallery.three_moons": lambda: {"n_per_moon": 5, "noise": 0.1, "dimension": 3, "rng": 0},
+    "gallery.washington_rlg": lambda: {"rows": 3, "columns": 3, "capacity": 10, "rng": 0},
 }  # fmt: skip
 
 TERMS = ("AbsoluteLoss", "SquaredLoss", "HuberLoss", "LogisticLoss", "PoissonLoss", "LinearBox")

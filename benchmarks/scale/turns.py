@@ -34,7 +34,7 @@ def race(contestants: Mapping[str, Callable[[], Any]], turns: int) -> dict[str, 
 
 def make_image(shape: tuple[int, ...]) -> Any:
     """Return pieces with noise."""
-    return piecewise_constant_image(shape, seed=0, noise=NOISE)[0]
+    return piecewise_constant_image(shape, rng=0, noise=NOISE)[0]
 
 
 def row(*cells: Any) -> None:

@@ -40,7 +40,7 @@ def problems(quick: bool) -> Iterator[tuple[str, Problem]]:
     """Yield the problems, small ones for a smoke test."""
     rng = np.random.default_rng(0)
     side, n = (12, 150) if quick else (256, 50_000)
-    image = gallery.piecewise_constant_image((side, side), seed=0)[0].ravel()
+    image = gallery.piecewise_constant_image((side, side), rng=0)[0].ravel()
     cube = max(4, round(side ** (2 / 3)))
     for weight in (0.05, 0.5):
         yield (
@@ -59,7 +59,7 @@ def problems(quick: bool) -> Iterator[tuple[str, Problem]]:
         weights = scale * rng.uniform(0.1, 1.0, random.n_edges)
         graph = Graph(n, random.edges, weights)
         yield f"random, weight {scale}", Problem(graph, SquaredLoss(signal))
-    tree = gallery.random_tree(n, seed=0)
+    tree = gallery.random_tree(n, rng=0)
     yield "tree", Problem(tree, SquaredLoss(signal))
     star = gallery.star_graph(n // 10)
     yield "star", Problem(star, SquaredLoss(signal[: star.n_vertices]))

@@ -34,7 +34,7 @@ def problems(size: float) -> Iterator[tuple[str, Graph, np.ndarray, tuple[str, .
     """Yield name, graph, signal and preconditioners."""
     rng = np.random.default_rng(0)
     side = max(8, int(128 * size))
-    image, _ = gallery.piecewise_constant_image((side, side), seed=0)
+    image, _ = gallery.piecewise_constant_image((side, side), rng=0)
     for weight in (0.1, 0.5):
         yield (
             f"grid {side}², {weight}",

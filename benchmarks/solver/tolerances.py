@@ -150,7 +150,7 @@ def problems(size: float) -> Iterator[tuple[str, Make]]:
     for weight in (0.05, 0.3, 1.0):
         yield f"volume, weight {weight:g}", lambda w=weight: _volume(cube, w)
     yield "volume, masked", lambda: _volume(cube, 0.3, 0.1)
-    image = gallery.piecewise_constant_image((side, side), seed=0)[0].ravel()
+    image = gallery.piecewise_constant_image((side, side), rng=0)[0].ravel()
     for weight in (0.05, 0.3, 2.0):
         yield (
             f"image, weight {weight:g}",
@@ -159,7 +159,7 @@ def problems(size: float) -> Iterator[tuple[str, Make]]:
     mask = (rng.random(image.size) > 0.1).astype(float)
     yield "image, masked", lambda: Problem(grid_graph((side, side), 0.3), SquaredLoss(image, mask))
     half = max(8, side // 2)
-    small = gallery.piecewise_constant_image((half, half), seed=1)[0].ravel()
+    small = gallery.piecewise_constant_image((half, half), rng=1)[0].ravel()
     grid = grid_graph((half, half), 0.3)
     labels = np.where(small > np.median(small), 1.0, -1.0)
     counts = rng.poisson(5 * abs(small) + 1).astype(float)

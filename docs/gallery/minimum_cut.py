@@ -27,7 +27,7 @@ def photograph(step: int) -> np.ndarray:
     try:
         from skimage.data import coins
     except ImportError:
-        noisy, _ = gallery.piecewise_constant_image((240 // step, 320 // step), seed=5)
+        noisy, _ = gallery.piecewise_constant_image((240 // step, 320 // step), rng=5)
         return np.clip(np.rint(255 * noisy), 0, 255).astype(int)
     return coins()[70:270:step, 20:370:step].astype(int)
 

@@ -56,7 +56,7 @@ def main(output: Path, size: int = 96, n_points: int = 2500, n_lambdas: int = 25
     from PIL import Image
 
     rng = np.random.default_rng(0)
-    noisy, truth = gallery.piecewise_constant_image((size, size), seed=7, noise=0.2, n_regions=12)
+    noisy, truth = gallery.piecewise_constant_image((size, size), rng=7, noise=0.2, n_regions=12)
     figure, axes = plt.subplots(3, 4, figsize=(15, 10.5), layout="constrained")
 
     draw_before_after(noisy, denoise_tv(noisy, "auto"), axes[0, :2], cmap="magma")
@@ -106,7 +106,7 @@ def main(output: Path, size: int = 96, n_points: int = 2500, n_lambdas: int = 25
     axes[2, 0].set_title("draw_signal: a mesh")
     axes[2, 1].set_title("fused")
 
-    planar, positions = gallery.delaunay_graph(96, 150, seed=1)
+    planar, positions = gallery.delaunay_graph(96, 150, rng=1)
     noise = 0.2 * rng.standard_normal(96)
     pieces = fused_lasso(planar, np.where(positions[:, 0] > 0.5, 1.0, 0.0) + noise, lam=0.3).u
     draw_signal(planar, pieces, positions, axes[2, 2], colorbar=False)

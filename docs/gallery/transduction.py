@@ -49,7 +49,7 @@ def accuracy(model, X, y, shown):
 
 def draw_moons(axes, quick):
     """Draw the given labels and the predictions of two methods."""
-    X, y = three_moons(100 if quick else 500, seed=1)
+    X, y = three_moons(100 if quick else 500, rng=1)
     shown = hide(y, 0.05, 0)
     axes[0].scatter(X[:, 0], X[:, 1], s=3, c="0.8", linewidths=0)
     known = shown >= 0

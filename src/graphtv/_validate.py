@@ -11,7 +11,7 @@ import math
 import operator
 import sys
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Rounded = NDArray[np.int16]  # dual points in multiples of 1/32767
 Indices = NDArray[np.int32]
+Rng: TypeAlias = "int | np.random.Generator | None"
 T = TypeVar("T", bound=np.generic)
 
 INDEX_LIMIT = 2**31 - 1
@@ -61,6 +62,16 @@ def as_count(value: Any, name: str, *, minimum: int = 0, maximum: int = INDEX_LI
     if count > maximum:
         raise ValueError(f"{name} must be at most {maximum}, got {count}")
     return count
+
+
+def as_generator(rng: Any, name: str = "rng") -> np.random.Generator:
+    """Return a random generator, from a seed, from a generator, or from None for a random seed."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    try:
+        return np.random.default_rng(as_count(rng, name, maximum=2**128 - 1))
+    except ValueError as error:
+        raise ValueError(f"{error}; a Generator or None is also possible") from None
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:

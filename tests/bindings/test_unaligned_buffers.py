@@ -23,7 +23,7 @@ def test_the_message_is_what_it_says() -> None:
     assert not through_a_message(np.arange(5.0)).flags.aligned
 
 
-@pytest.mark.parametrize("graph", [grid_graph((7, 8), 0.3), erdos_renyi_graph(40, 90, seed=1)])
+@pytest.mark.parametrize("graph", [grid_graph((7, 8), 0.3), erdos_renyi_graph(40, 90, rng=1)])
 def test_problems_results_and_partitions(graph: Any) -> None:
     problem = Problem(graph, SquaredLoss(np.random.default_rng(0).normal(size=graph.n_vertices)))
     expected = solve(problem)

@@ -59,7 +59,7 @@ def test_standard_input(is_packed, capsys, monkeypatch):
 
 
 def test_side_and_flow_prove_each_other(capsys):
-    network = gallery.genrmf(4, 5, 1, 100, seed=3)
+    network = gallery.genrmf(4, 5, 1, 100, rng=3)
     write_dimacs(network, "big.max")
     assert run("big.max", "--side", "side.txt", "--flow", "flow.txt", "--json") == 0
     value = json.loads(capsys.readouterr().out)["value"]
@@ -87,7 +87,7 @@ def test_side_as_booleans():
 
 
 def test_limits(capsys):
-    write_dimacs(gallery.genrmf(6, 8, 1, 1000, seed=1), "big.max")
+    write_dimacs(gallery.genrmf(6, 8, 1, 1000, rng=1), "big.max")
     assert run("big.max", "--time-limit", 0, "--side", "side.txt", "--json") == 4
     report = json.loads(capsys.readouterr().out)
     assert report["status"] == "time_limit"

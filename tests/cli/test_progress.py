@@ -17,7 +17,7 @@ PROGRAM = """
 from graphtv import Problem, SquaredLoss, gallery, grid_graph, solve
 from graphtv.cli.progress import progress_bar
 
-image, _ = gallery.piecewise_constant_image((32, 32), seed=1, noise=0.2)
+image, _ = gallery.piecewise_constant_image((32, 32), rng=1, noise=0.2)
 problem = Problem(grid_graph((32, 32), 0.2), SquaredLoss(image.ravel()))
 with progress_bar("working", 0.0) as callback:
     result = solve(problem, tol=0.0, callback=callback, verbose=True)
@@ -119,7 +119,7 @@ def test_a_start_within_the_tolerance_fills_the_bar(gap):
 
 
 def test_a_run_with_the_bar_is_the_same_run():
-    image, _ = gallery.piecewise_constant_image((16, 16), seed=1, noise=0.2)
+    image, _ = gallery.piecewise_constant_image((16, 16), rng=1, noise=0.2)
     problem = Problem(grid_graph((16, 16), 0.2), SquaredLoss(image.ravel()))
     with progress_bar("working", 1e-6) as callback:
         result = solve(problem, callback=callback)
@@ -135,7 +135,7 @@ def test_runs_one_after_the_other_are_counted(monkeypatch):
 
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     monkeypatch.setenv("COLUMNS", "100")
-    image, _ = gallery.piecewise_constant_image((32, 32), seed=1, noise=0.2)
+    image, _ = gallery.piecewise_constant_image((32, 32), rng=1, noise=0.2)
     problem = Problem(grid_graph((32, 32), 0.2), SquaredLoss(image.ravel()))
     with progress_bar("working", 0.0) as callback:
         for _ in range(3):

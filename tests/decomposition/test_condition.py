@@ -209,7 +209,7 @@ def test_every_method_is_a_preconditioner():
 
 def test_conjugate_gradients_ignore_what_lies_in_the_kernel():
     # On a nested partition, Lanczos soon solves with vectors that are nearly in the kernel.
-    gradient = gallery.erdos_renyi_graph(400, 1600, seed=1).gradient()
+    gradient = gallery.erdos_renyi_graph(400, 1600, rng=1).gradient()
     laplacian = (gradient.T @ gradient).tocsr()
     components = np.zeros(400, dtype=np.int32)
     assert np.linalg.matrix_rank(laplacian.toarray()) == 399

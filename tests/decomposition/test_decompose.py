@@ -60,7 +60,7 @@ def test_matroid_is_optimal(graph):
 def test_matroid_sizes_do_not_depend_on_the_order(ratio, seed):
     """|F_k| = r_k - r_{k-1}: the graph determines the sizes, and no partition packs better."""
     n = 300
-    edges = erdos_renyi_graph(n, int(ratio * n), seed=seed).edges
+    edges = erdos_renyi_graph(n, int(ratio * n), rng=seed).edges
     rng = np.random.default_rng(seed)
     sizes = []
     for _ in range(3):
@@ -102,7 +102,7 @@ def test_matroid_can_be_interrupted():
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    graph = erdos_renyi_graph(100_000, 300_000, seed=0)
+    graph = erdos_renyi_graph(100_000, 300_000, rng=0)
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.5)
@@ -156,7 +156,7 @@ def test_a_breadth_first_forest_has_shortest_paths():
 
 
 def test_a_depth_first_forest_has_no_cross_edges():
-    graph = erdos_renyi_graph(60, 150, seed=3)
+    graph = erdos_renyi_graph(60, 150, rng=3)
     partition = decompose(graph, "nested", spanning="depth_first")
     tree = as_networkx(graph.n_vertices, forests_of(partition)[0])
     for component in networkx.connected_components(tree):
@@ -168,9 +168,9 @@ def test_a_depth_first_forest_has_no_cross_edges():
 
 
 def test_random_forests_are_seeded():
-    graph = erdos_renyi_graph(200, 800, seed=0)
+    graph = erdos_renyi_graph(200, 800, rng=0)
     first, again, other = (
-        decompose(graph, "nested", spanning="random", seed=seed).labels for seed in (1, 1, 2)
+        decompose(graph, "nested", spanning="random", rng=seed).labels for seed in (1, 1, 2)
     )
     assert_array_equal(first, again)
     assert (first != other).any()
@@ -178,7 +178,7 @@ def test_random_forests_are_seeded():
 
 @pytest.mark.parametrize(("method", "options"), ANY_GRAPH)
 def test_deterministic(method, options):
-    graph = erdos_renyi_graph(200, 800, seed=0)
+    graph = erdos_renyi_graph(200, 800, rng=0)
     first = decompose(graph, method, **options).labels
     assert_array_equal(first, decompose(graph, method, **options).labels)
 
@@ -218,7 +218,7 @@ def test_chains_of_a_grid_with_holes_have_no_theorem():
 
 
 def test_auto():
-    edges = erdos_renyi_graph(500, 1500, seed=0).edges
+    edges = erdos_renyi_graph(500, 1500, rng=0).edges
     uneven = Graph(500, edges, np.geomspace(1, 1e4, 1500))
     hub = Graph(500, np.concatenate([edges, [(0, i) for i in range(1, 500)]]))
     assert decompose(Graph(500, edges)).method == "linear"
@@ -226,7 +226,7 @@ def test_auto():
     assert decompose(path_graph(9)).method == "chains"
     for graph, reason in [
         (hub, "degree"),
-        (random_tree(50, seed=1), "forest"),
+        (random_tree(50, rng=1), "forest"),
         (star_graph(50), "forest"),
         (Graph(4, []), "no edges"),
     ]:
@@ -234,7 +234,7 @@ def test_auto():
         assert partition.method == "nested"
         assert reason in partition.reason
         assert reason in repr(partition)
-    assert decompose(random_tree(50, seed=1)).n_forests == 1
+    assert decompose(random_tree(50, rng=1)).n_forests == 1
 
 
 @given(graphs())
@@ -288,8 +288,8 @@ def test_long_paths_need_no_stack():
         ({"method": "chains"}, "method must not be 'chains' unless the graph is a grid.*'linear'"),
         ({"spanning": "bfs"}, "spanning must be one of .*'breadth_first'.*, got 'bfs'"),
         ({"order": "random"}, "order must be one of 'weight', 'paper', got 'random'"),
-        ({"seed": -1}, "seed must be at least 0, got -1"),
-        ({"seed": 0.5}, "seed must be an integer, got 0.5"),
+        ({"rng": -1}, "rng must be at least 0, got -1"),
+        ({"rng": 0.5}, "rng must be an integer, got 0.5"),
     ],
 )
 def test_bad_options(options, message):

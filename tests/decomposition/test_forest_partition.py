@@ -66,7 +66,7 @@ def test_bad_labels(labels, message):
 
 
 def test_printed():
-    partition = decompose(erdos_renyi_graph(100, 1500, seed=0), "nested")
+    partition = decompose(erdos_renyi_graph(100, 1500, rng=0), "nested")
     lines = str(partition).splitlines()
     assert lines[0] == "ForestPartition of 1500 edges on 100 vertices"
     assert f"L = {partition.n_forests}, the first l̂ = {partition.n_spanning}" in str(partition)
@@ -78,7 +78,7 @@ def test_printed():
 
 
 def test_pickled():
-    partition = decompose(erdos_renyi_graph(20, 40, seed=0), "matroid")
+    partition = decompose(erdos_renyi_graph(20, 40, rng=0), "matroid")
     copy = pickle.loads(pickle.dumps(partition))
     assert_array_equal(copy.labels, partition.labels)
     assert repr(copy) == repr(partition)

@@ -73,8 +73,8 @@ def cut(instance, side):
     [
         gallery.genrmf(2, 2),
         gallery.genrmf(3, 1),
-        gallery.genrmf(2, 3, 1, 5, seed=1),
-        gallery.washington_rlg(3, 3, seed=2),
+        gallery.genrmf(2, 3, 1, 5, rng=1),
+        gallery.washington_rlg(3, 3, rng=2),
         gallery.washington_rlg(4, 2, 7),
         FlowNetwork(
             5,
@@ -107,7 +107,7 @@ def test_rof_energy_is_the_cut(instance):
 
 def test_rmf_by_definition():
     a, b = 3, 4
-    instance = gallery.genrmf(a, b, 2, 7, seed=3)
+    instance = gallery.genrmf(a, b, 2, 7, rng=3)
     tails, heads = instance.arcs.T
     within = tails // a**2 == heads // a**2
     assert (instance.n_vertices, instance.source, instance.sink) == (36, 0, 35)
@@ -122,7 +122,7 @@ def test_rmf_by_definition():
 
 def test_washington_by_definition():
     rows, columns = 4, 30
-    instance = gallery.washington_rlg(rows, columns, 9, seed=3)
+    instance = gallery.washington_rlg(rows, columns, 9, rng=3)
     s, t = instance.source, instance.sink
     tails, heads = instance.arcs.T
     level = tails < s
@@ -182,13 +182,13 @@ def test_three_moons_are_three_clusters():
 
 @pytest.mark.parametrize("shape", [40, (20, 30), (6, 7, 8)])
 def test_piecewise_constant_image(shape):
-    noisy, truth = gallery.piecewise_constant_image(shape, seed=1, noise=0.2, n_regions=5)
+    noisy, truth = gallery.piecewise_constant_image(shape, rng=1, noise=0.2, n_regions=5)
     assert noisy.shape == truth.shape == (shape if isinstance(shape, tuple) else (shape,))
     assert 2 <= len(np.unique(truth)) <= 6
     assert truth.min() >= 0
     assert truth.max() <= 1
     assert (noisy - truth).std() == pytest.approx(0.2, rel=0.3)
-    clean, same = gallery.piecewise_constant_image(shape, seed=1, noise=0, n_regions=5)
+    clean, same = gallery.piecewise_constant_image(shape, rng=1, noise=0, n_regions=5)
     assert_array_equal(clean, truth)
     assert_array_equal(same, truth)
 
@@ -196,10 +196,10 @@ def test_piecewise_constant_image(shape):
 SEEDED = [
     lambda seed: gallery.random_tree(20, seed).edges,
     lambda seed: gallery.erdos_renyi_graph(20, 30, seed).edges,
-    lambda seed: gallery.genrmf(3, 3, seed=seed).capacities,
-    lambda seed: gallery.washington_rlg(3, 3, seed=seed).capacities,
-    lambda seed: gallery.three_moons(5, seed=seed)[0],
-    lambda seed: gallery.piecewise_constant_image(20, seed=seed)[0],
+    lambda seed: gallery.genrmf(3, 3, rng=seed).capacities,
+    lambda seed: gallery.washington_rlg(3, 3, rng=seed).capacities,
+    lambda seed: gallery.three_moons(5, rng=seed)[0],
+    lambda seed: gallery.piecewise_constant_image(20, rng=seed)[0],
 ]
 
 
@@ -207,8 +207,10 @@ SEEDED = [
 def test_seeds(make):
     assert_array_equal(make(5), make(5))
     assert not np.array_equal(make(5), make(6))
-    for bad in (-1, 0.5, None, "x"):
-        with pytest.raises(ValueError, match="seed must be"):
+    assert_array_equal(make(np.random.default_rng(5)), make(5))
+    assert not np.array_equal(make(None), make(None))
+    for bad in (-1, 0.5, True, "x"):
+        with pytest.raises(ValueError, match="rng must be"):
             make(bad)
 
 
@@ -236,13 +238,13 @@ def test_bad_input(call, message):
 
 
 def test_delaunay_graph_is_planar_connected_and_as_large_as_asked():
-    graph, positions = gallery.delaunay_graph(96, 150, seed=1)
+    graph, positions = gallery.delaunay_graph(96, 150, rng=1)
     assert (graph.n_vertices, graph.n_edges) == (96, 150)
     assert positions.shape == (96, 2)
     assert np.linalg.matrix_rank(graph.gradient().toarray()) == 95
-    again, _ = gallery.delaunay_graph(96, 150, seed=1)
+    again, _ = gallery.delaunay_graph(96, 150, rng=1)
     np.testing.assert_array_equal(again.edges, graph.edges)
-    tree, _ = gallery.delaunay_graph(20, 19, seed=3)
+    tree, _ = gallery.delaunay_graph(20, 19, rng=3)
     assert np.linalg.matrix_rank(tree.gradient().toarray()) == 19
     with pytest.raises(ValueError, match="n_edges must be at least 19, got 18"):
         gallery.delaunay_graph(20, 18)

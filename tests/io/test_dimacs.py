@@ -49,7 +49,7 @@ def test_floats_round_trip(network: FlowNetwork, values: list[float]) -> None:
 
 
 def test_many_blocks_and_oddities(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = gallery.washington_rlg(10, 30, seed=1)
+    network = gallery.washington_rlg(10, 30, rng=1)
     lines = written(network).decode().splitlines()
     lines.insert(40, "c in between")
     lines.insert(70, "")
@@ -71,7 +71,7 @@ def test_one_real_capacity_makes_all_real() -> None:
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_files(tmp_path: Path, suffix: str) -> None:
-    network = gallery.genrmf(3, 4, seed=2)
+    network = gallery.genrmf(3, 4, rng=2)
     path = tmp_path / f"network.max{suffix}"
     write_dimacs(network, path, comment="two\nlines")
     assert read_dimacs(path) == read_dimacs(str(path)) == network
@@ -185,7 +185,7 @@ def test_malformed_files(tmp_path: Path, data: bytes, line: int, reason: str) ->
 
 
 def test_a_fault_far_inside_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = gallery.washington_rlg(20, 40, seed=1)
+    network = gallery.washington_rlg(20, 40, rng=1)
     lines = written(network).split(b"\n")
     lines[1777] += b" 1"
     for block in (300, 1 << 22):

@@ -30,7 +30,7 @@ def test_weights_count_the_directions_in_which_points_are_neighbours():
 
 def test_moons_have_five_per_cent_of_labels_all_of_them_true():
     problem, truth = multiclass.moons_problem(40, seed=3)
-    np.testing.assert_array_equal(truth, three_moons(40, seed=3)[1])
+    np.testing.assert_array_equal(truth, three_moons(40, rng=3)[1])
     labelled = problem.data.cost.any(axis=1)
     np.testing.assert_array_equal(np.bincount(truth[labelled]), [2, 2, 2])
     np.testing.assert_array_equal(problem.data.cost[labelled].argmin(axis=1), truth[labelled])

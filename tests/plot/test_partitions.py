@@ -28,7 +28,7 @@ def captions(figure):
 
 def test_figure_1():
     # As in the paper: 96 vertices, 150 edges, three greedy nested forests, two by the matroid.
-    graph, positions = gallery.delaunay_graph(96, 150, seed=1)
+    graph, positions = gallery.delaunay_graph(96, 150, rng=1)
     figure = draw_partitions(graph, positions=positions)
     assert captions(figure) == [
         f"No preconditioning\n$\\kappa(K) = {condition_number(graph, 'none'):.2f}$",
@@ -83,8 +83,8 @@ def test_partition_draws_itself():
         Graph(4, []),
         Graph(5, [(0, 1), (3, 4)]),
         gallery.star_graph(20),
-        gallery.erdos_renyi_graph(60, 50, seed=1),
-        gallery.erdos_renyi_graph(20, 180, seed=1),
+        gallery.erdos_renyi_graph(60, 50, rng=1),
+        gallery.erdos_renyi_graph(20, 180, rng=1),
         gallery.random_tree(1500),
         grid_graph(5),
         grid_graph((2, 3, 4)),
@@ -101,7 +101,7 @@ def test_any_graph_can_be_drawn_and_always_alike(graph):
 
 
 def test_layout_separates_vertices_and_components():
-    graph = gallery.erdos_renyi_graph(60, 50, seed=1)
+    graph = gallery.erdos_renyi_graph(60, 50, rng=1)
     places = np.asarray(draw_partition(decompose(graph)).collections[1].get_offsets())
     distances = np.linalg.norm(places[:, np.newaxis] - places, axis=2)
     assert distances[np.triu_indices(60, 1)].min() > 0.05

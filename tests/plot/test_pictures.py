@@ -38,7 +38,7 @@ def close_figures():
 
 @pytest.fixture(scope="module")
 def noisy():
-    return gallery.piecewise_constant_image((24, 32), seed=1, noise=0.2)[0]
+    return gallery.piecewise_constant_image((24, 32), rng=1, noise=0.2)[0]
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +257,7 @@ def octahedron():
 
 
 def test_signal_at_the_given_positions():
-    graph, positions = gallery.delaunay_graph(40, 60, seed=1)
+    graph, positions = gallery.delaunay_graph(40, 60, rng=1)
     signal = (positions[:, 0] > 0.5).astype(float)
     ax = draw_signal(graph, signal, positions, label="side")
     faint, dark, dots = ax.collections

@@ -12,7 +12,7 @@ PROJECT = Path(__file__).parents[2]
 
 LAYERS = (
     ("_validate",),
-    ("_memory", "_elementary", "_nearest", "_shares", "_ties", "_atomic"),
+    ("_memory", "_deprecation", "_elementary", "_nearest", "_shares", "_ties", "_atomic"),
     ("graph",),
     ("decomposition",),
     ("tv",),

@@ -86,7 +86,7 @@ def test_poisson_on_a_path_of_three(counts, weights, weight, delta):
 @pytest.mark.parametrize("delta", [0.001, 0.1, 10.0])
 def test_large_weights_of_a_curved_penalty(weight, delta):
     """PDHG over edges stalled at a gap of 1."""
-    image, _ = gallery.piecewise_constant_image((30, 30), seed=0)
+    image, _ = gallery.piecewise_constant_image((30, 30), rng=0)
     problem = Problem(
         grid_graph(image.shape, weight), SquaredLoss(image.ravel()), graphtv.HuberTV(delta)
     )

@@ -52,7 +52,7 @@ def test_gap_is_rounding(n: int, seed: int, scale: float) -> None:
 
 
 def test_image_from_descent_and_from_nothing() -> None:
-    noisy, _ = piecewise_constant_image((48, 40), seed=3)
+    noisy, _ = piecewise_constant_image((48, 40), rng=3)
     graph, signal = grid_graph((48, 40), 0.2), noisy.ravel()
     descent = _core.EdgeDescent(graph.n_vertices, graph.edges, graph.weights, signal, np.empty(0))
     for _ in range(10):
@@ -69,7 +69,7 @@ def test_image_from_descent_and_from_nothing() -> None:
 
 
 def test_started_at_the_optimum_it_stays() -> None:
-    noisy, _ = piecewise_constant_image((40, 40), seed=1)
+    noisy, _ = piecewise_constant_image((40, 40), rng=1)
     graph, signal = grid_graph((40, 40), 0.3), noisy.ravel()
     p, u, _, _ = finish(graph, signal)
     again = finish(graph, signal, p)

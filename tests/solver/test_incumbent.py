@@ -220,7 +220,7 @@ def test_the_better_of_two_points_is_held(hurried):
     assert held.gap <= good.gap + 1e-3 * good.primal
 
 
-@pytest.mark.parametrize("graph", [grid_graph((30,)), random_tree(40, seed=1)], ids=repr)
+@pytest.mark.parametrize("graph", [grid_graph((30,)), random_tree(40, rng=1)], ids=repr)
 def test_a_tree_without_iterations_has_a_certificate(graph):
     problem = Problem(graph, SquaredLoss(np.arange(graph.n_vertices, dtype=float)))
     result = solve(problem, max_iterations=0)

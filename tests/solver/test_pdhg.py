@@ -263,7 +263,7 @@ def test_p_that_moves_alone_keeps_its_digits(preconditioner: str, scale: float) 
     """The solution is f, where u starts: increasing steps left p with rounding errors."""
     problem = Problem(
         grid_graph((64, 64), 0.2),
-        AbsoluteLoss(scale * piecewise_constant_image((64, 64), seed=0)[0].ravel()),
+        AbsoluteLoss(scale * piecewise_constant_image((64, 64), rng=0)[0].ravel()),
     )
     result = solve(problem, method="pdhg", preconditioner=preconditioner, tol=1e-12)
     assert result.status == "optimal"

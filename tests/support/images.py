@@ -26,7 +26,7 @@ def exact(image, weight=0.1, **options):
 
 
 def noisy_image(shape, noise=0.1, seed=0):
-    return gallery.piecewise_constant_image(shape, seed=seed, noise=noise)[0]
+    return gallery.piecewise_constant_image(shape, rng=seed, noise=noise)[0]
 
 
 def psnr(image, truth):

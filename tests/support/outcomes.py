@@ -43,7 +43,7 @@ def graphs():
         "lattice": gtv.knn_graph(lattice, 6),
         "scattered": gtv.knn_graph(scattered, 8),
         "doubles": gtv.knn_graph(np.repeat(scattered[:60], 3, axis=0), 11),
-        "tree": gallery.random_tree(200, seed=2),
+        "tree": gallery.random_tree(200, rng=2),
     }
 
 
@@ -116,7 +116,7 @@ def rest():
     points = np.random.default_rng(9).random((200, 2))
     model = gtv.FusedLasso().fit(points, np.floor(3 * points[:, 0]) + 0.1 * noise(200, 10))
     show("FusedLasso", model.lam_, model.df_, model.labels_, model.predict(points + 0.003))
-    kappa = condition_number(gallery.erdos_renyi_graph(500, 1000, seed=0), "linear")
+    kappa = condition_number(gallery.erdos_renyi_graph(500, 1000, rng=0), "linear")
     show("condition_number", f"{kappa:.6g}")
 
 

@@ -103,7 +103,7 @@ def test_condition_number_is_that_of_the_projections_whatever_the_weights(graph,
 
 
 def test_weights_cancel_in_the_projections():
-    graph = gallery.erdos_renyi_graph(12, 30, seed=1)
+    graph = gallery.erdos_renyi_graph(12, 30, rng=1)
     labels = decompose(graph, "linear").labels
     weights = 10.0 ** np.random.default_rng(0).uniform(-2, 2, graph.n_edges)
     K = weights[:, np.newaxis] * incidence(graph)
@@ -263,7 +263,7 @@ def test_chains_do_not_feel_the_size_of_the_grid():
 
 @pytest.mark.parametrize(("ratio", "n_forests"), [(0.68, 1), (1.11, 2), (2.36, 3), (2.98, 4)])
 def test_matroid_column_of_the_table(ratio, n_forests):
-    graph = gallery.erdos_renyi_graph(512, round(512 * ratio), seed=4)
+    graph = gallery.erdos_renyi_graph(512, round(512 * ratio), rng=4)
     squares = {
         method: condition_number(graph, method) ** 2
         for method in ("none", "linear", "nested", "matroid")

@@ -225,7 +225,7 @@ def spanning_tree(graph, seed):
     "tree",
     [
         lambda: spanning_tree(grid_graph((1000, 1000)), 0),
-        lambda: gallery.random_tree(1_000_000, seed=1),
+        lambda: gallery.random_tree(1_000_000, rng=1),
         lambda: gallery.star_graph(300_000),
         lambda: gallery.caterpillar_graph(150_000, 1),
         lambda: gallery.broom_graph(150_000, 150_000),
@@ -280,7 +280,7 @@ def test_batches_of_chains_are_rows():
 
 
 def test_columns_are_independent():
-    graph = gallery.random_tree(50, seed=0)
+    graph = gallery.random_tree(50, rng=0)
     f = np.random.default_rng(0).standard_normal((50, 3))
     u, p = tv_forest(graph, f, return_dual=True)
     assert u.shape == (50, 3)

@@ -23,7 +23,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Indices, as_array, as_choice, as_count, first_index, frozen
+from graphtv._deprecation import renamed_keywords
+from graphtv._validate import (
+    Indices,
+    Rng,
+    as_array,
+    as_choice,
+    as_generator,
+    first_index,
+    frozen,
+)
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.graph.grid import GridStructure, recognize_grid
 
@@ -224,13 +233,14 @@ class ForestPartition:
         )
 
 
+@renamed_keywords(seed="rng")
 def decompose(
     graph: Graph,
     method: str = "auto",
     *,
     spanning: str = "maximum_weight",
     order: str = "weight",
-    seed: int = 0,
+    rng: Rng = 0,
 ) -> ForestPartition:
     """Partition the edges of a graph into forests.
 
@@ -251,8 +261,8 @@ def decompose(
     order : {'weight', 'paper'}
         How ``linear`` builds its forests. ``weight`` adds edges by decreasing weight, each to the
         first forest that stays linear. ``paper`` follows the paper, one forest at a time.
-    seed : int
-        Seed of the random spanning forests.
+    rng : int, Generator or None
+        Seed or generator of the random spanning forests. None gives others in every call.
 
     Returns
     -------
@@ -277,11 +287,11 @@ def decompose(
     as_choice(method, "method", METHODS)
     as_choice(spanning, "spanning", SPANNING)
     as_choice(order, "order", ORDERS)
-    return _decompose(graph, method, spanning, order, as_count(seed, "seed"), None)
+    return _decompose(graph, method, spanning, order, as_generator(rng), None)
 
 
 def _decompose(
-    graph: Graph, method: str, spanning: str, order: str, seed: int, watch: _core.Watch | None
+    graph: Graph, method: str, spanning: str, order: str, rng: Rng, watch: _core.Watch | None
 ) -> ForestPartition:
     """Partition the edges; raise `_core.Expired` when the watch expires."""
     start = time.perf_counter()
@@ -312,7 +322,7 @@ def _decompose(
             graph.n_vertices, graph.edges, _core.heaviest_first(graph.weights, watch), watch
         )
     elif method == "nested":
-        labels = _nested(graph, spanning, seed, watch)
+        labels = _nested(graph, spanning, rng, watch)
     else:
         order_of_edges = _core.heaviest_first(graph.weights, watch)
         labels = _core.matroid_partition(graph.n_vertices, graph.edges, order_of_edges, watch)
@@ -350,13 +360,13 @@ def _axes(graph: Graph, grid: GridStructure) -> Indices:
     return labels
 
 
-def _nested(graph: Graph, spanning: str, seed: int, watch: _core.Watch | None) -> Indices:
+def _nested(graph: Graph, spanning: str, rng: Rng, watch: _core.Watch | None) -> Indices:
     if spanning == "breadth_first":
         return _core.breadth_first_forests(graph.n_vertices, graph.edges)
     if spanning == "depth_first":
         return _core.depth_first_forests(graph.n_vertices, graph.edges)
     if spanning == "random":
-        order = np.random.default_rng(seed).permutation(graph.n_edges).astype(np.int32)
+        order = np.random.default_rng(rng).permutation(graph.n_edges).astype(np.int32)
     else:
         order = _core.heaviest_first(graph.weights, watch)
     return _core.nested_forests(graph.n_vertices, graph.edges, order, watch)

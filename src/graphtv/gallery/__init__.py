@@ -1,6 +1,6 @@
 """Generators of graphs and problems for tests, benchmarks and examples.
 
-Random results depend only on the arguments, including `seed`.
+Random results depend only on the arguments, including `rng`: a seed or a `numpy.random.Generator`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,18 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import Delaunay
 
+from graphtv._deprecation import renamed_keywords
 from graphtv._memory import EDGE_BYTES, check_memory
-from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_real, as_shape, moderate
+from graphtv._validate import (
+    INDEX_LIMIT,
+    Floats,
+    Rng,
+    as_count,
+    as_generator,
+    as_real,
+    as_shape,
+    moderate,
+)
 from graphtv.applications.cuts.flow_network import FlowNetwork
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph
@@ -78,31 +88,34 @@ def broom_graph(handle: int, bristles: int, weights: Any = 1.0) -> Graph:
     return Graph(h + k, np.concatenate([path_graph(h).edges, brush]), weights)
 
 
-def random_tree(n_vertices: int, seed: int = 0, weights: Any = 1.0) -> Graph:
+@renamed_keywords(seed="rng")
+def random_tree(n_vertices: int, rng: Rng = 0, weights: Any = 1.0) -> Graph:
     """Return a random recursive tree: the parent of vertex v > 0 is uniform in 0, …, v - 1.
 
     Its depth is about e·log n, and half its vertices are leaves.
     """
     n = _affordable(as_count(n_vertices, "n_vertices"))
     vertices = np.arange(1, max(n, 1), dtype=np.int32)
-    parents = _generator(seed).integers(vertices)
+    parents = as_generator(rng).integers(vertices)
     return Graph(n, np.stack([parents, vertices], axis=1), weights)
 
 
-def erdos_renyi_graph(n_vertices: int, n_edges: int, seed: int = 0, weights: Any = 1.0) -> Graph:
+@renamed_keywords(seed="rng")
+def erdos_renyi_graph(n_vertices: int, n_edges: int, rng: Rng = 0, weights: Any = 1.0) -> Graph:
     """Return a graph drawn uniformly from all graphs with `n_edges` edges, G(n, m)."""
     n = as_count(n_vertices, "n_vertices")
     n_pairs = n * (n - 1) // 2
     m = _affordable(as_count(n_edges, "n_edges", maximum=min(n_pairs, INDEX_LIMIT)))
     chosen = (
-        _generator(seed).choice(n_pairs, m, replace=False, shuffle=False) if m else np.arange(0)
+        as_generator(rng).choice(n_pairs, m, replace=False, shuffle=False) if m else np.arange(0)
     )
     # qn + i ↦ {i, i + q + 1 mod n} is a bijection from 0, …, n(n-1)/2 - 1 to the pairs.
     shift, tail = np.divmod(chosen, max(n, 1))
     return Graph(n, np.stack([tail, (tail + shift + 1) % max(n, 1)], axis=1), weights)
 
 
-def delaunay_graph(n_vertices: int, n_edges: int, seed: int = 0) -> tuple[Graph, Floats]:
+@renamed_keywords(seed="rng")
+def delaunay_graph(n_vertices: int, n_edges: int, rng: Rng = 0) -> tuple[Graph, Floats]:
     """Return a connected planar graph, and the positions of its vertices.
 
     The points are spread over the unit square. The graph consists of the shortest spanning tree of
@@ -116,12 +129,12 @@ def delaunay_graph(n_vertices: int, n_edges: int, seed: int = 0) -> tuple[Graph,
     n_edges : int
         Number of edges, at least n_vertices - 1 and at most the number of edges of the
         triangulation, which is nearly 3 n_vertices.
-    seed : int
+    rng : int, Generator or None
         Seed of the random numbers.
     """
     n = as_count(n_vertices, "n_vertices", minimum=4)
     m = as_count(n_edges, "n_edges", minimum=n - 1)
-    rng = _generator(seed)
+    rng = as_generator(rng)
     # A Kronecker sequence in the powers of the plastic number covers the square very evenly. For a
     # random graph, the points are perturbed by a third of the mean distance.
     plastic = 1.324717957244746
@@ -139,7 +152,8 @@ def delaunay_graph(n_vertices: int, n_edges: int, seed: int = 0) -> tuple[Graph,
     return Graph(n, edges[kept]), points
 
 
-def genrmf(a: int, b: int, c1: int = 1, c2: int = 10_000, seed: int = 0) -> FlowNetwork:
+@renamed_keywords(seed="rng")
+def genrmf(a: int, b: int, c1: int = 1, c2: int = 10_000, rng: Rng = 0) -> FlowNetwork:
     """Return an RMF network: b frames of a × a vertices.
 
     Neighbours in a frame are joined both ways with capacity c2·a². The vertices of a frame are
@@ -157,7 +171,7 @@ def genrmf(a: int, b: int, c1: int = 1, c2: int = 10_000, seed: int = 0) -> Flow
     high = as_count(c2, "c2", minimum=low)
     area = side * side
     n = as_count(area * frames, "the number of vertices a²b", minimum=2, maximum=INDEX_LIMIT // 6)
-    rng = _generator(seed)
+    rng = as_generator(rng)
     frame = grid_graph((side, side)).edges
     starts = area * np.arange(frames, dtype=np.int32)[:, None, None]
     within = (starts + np.concatenate([frame, frame[:, ::-1]])).reshape(-1, 2)
@@ -173,7 +187,8 @@ def genrmf(a: int, b: int, c1: int = 1, c2: int = 10_000, seed: int = 0) -> Flow
     )
 
 
-def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 0) -> FlowNetwork:
+@renamed_keywords(seed="rng")
+def washington_rlg(rows: int, columns: int, capacity: int = 10_000, rng: Rng = 0) -> FlowNetwork:
     """Return a random level graph of the Washington generator.
 
     Every vertex has arcs to three distinct random vertices of the next column, with capacities
@@ -190,7 +205,7 @@ def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 
     c = as_count(columns, "columns", minimum=1)
     largest = as_count(capacity, "capacity", minimum=1)
     inner = as_count(r * c, "the number of vertices rows · columns", maximum=INDEX_LIMIT // 4)
-    rng = _generator(seed)
+    rng = as_generator(rng)
     vertices = np.arange(inner, dtype=np.int32).reshape(c, r)
     tails = np.repeat(vertices[:-1].ravel(), 3)
     # Three distinct rows: each draw skips the rows drawn before, in increasing order.
@@ -222,8 +237,9 @@ def washington_rlg(rows: int, columns: int, capacity: int = 10_000, seed: int = 
     )
 
 
+@renamed_keywords(seed="rng")
 def three_moons(
-    n_per_moon: int = 500, noise: float = 0.14, dimension: int = 100, seed: int = 0
+    n_per_moon: int = 500, noise: float = 0.14, dimension: int = 100, rng: Rng = 0
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Return points around three interlocking half circles and their labels.
 
@@ -238,7 +254,7 @@ def three_moons(
         Standard deviation of the noise.
     dimension : int
         Number of coordinates, at least 2.
-    seed : int
+    rng : int, Generator or None
         Seed of the random numbers.
 
     Returns
@@ -256,7 +272,7 @@ def three_moons(
     n = as_count(n_per_moon, "n_per_moon", maximum=INDEX_LIMIT // 3)
     sigma = moderate(as_real(noise, "noise", minimum=0), "noise")
     d = as_count(dimension, "dimension", minimum=2)
-    rng = _generator(seed)
+    rng = as_generator(rng)
     labels = np.repeat(np.arange(3), n)
     radius = np.array([1.0, 1.0, 1.5])[labels]
     centre = np.array([[0.0, 0.0], [3.0, 0.0], [1.5, 0.4]])[labels]
@@ -267,8 +283,9 @@ def three_moons(
     return points, labels
 
 
+@renamed_keywords(seed="rng")
 def piecewise_constant_image(
-    shape: int | Sequence[int], seed: int = 0, noise: float = 0.1, n_regions: int = 8
+    shape: int | Sequence[int], rng: Rng = 0, noise: float = 0.1, n_regions: int = 8
 ) -> tuple[Floats, Floats]:
     """Return a noisy image and the piecewise constant image without noise.
 
@@ -276,7 +293,7 @@ def piecewise_constant_image(
     ----------
     shape : int or sequence of int
         Lengths of the axes. An integer gives a signal, three integers give a volume.
-    seed : int
+    rng : int, Generator or None
         Seed of the random numbers.
     noise : float
         Standard deviation of the Gaussian noise.
@@ -292,7 +309,7 @@ def piecewise_constant_image(
     lengths = as_shape(shape)
     sigma = moderate(as_real(noise, "noise", minimum=0), "noise")
     regions = as_count(n_regions, "n_regions")
-    rng = _generator(seed)
+    rng = as_generator(rng)
     truth = np.zeros(lengths)
     axes = np.ogrid[tuple(slice(0.5, length) for length in lengths)]
     for _ in range(regions):
@@ -307,7 +324,3 @@ def _affordable(n_edges: int) -> int:
     """Return the number of edges if there is enough memory for them."""
     check_memory(2 * EDGE_BYTES * n_edges, f"a graph of {n_edges} edges")
     return n_edges
-
-
-def _generator(seed: Any) -> np.random.Generator:
-    return np.random.default_rng(as_count(seed, "seed", maximum=2**128 - 1))

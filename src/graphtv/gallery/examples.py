@@ -43,9 +43,9 @@ class Pipes(NamedTuple):
     sinks: Floats
 
 
-def landscape(height: int = 120, width: int = 180, seed: int = 5) -> Scene:
+def landscape(height: int = 120, width: int = 180) -> Scene:
     """Return mountains behind a lake, with overlapping colour distributions."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(5)
     y, x = np.mgrid[0:height, 0:width]
     y, x = (y + 0.5) / height, (x + 0.5) / width
     ridge = 0.42 - 0.13 * np.sin(7.1 * x + 0.2) - 0.05 * np.sin(17.0 * x) - 0.02 * np.sin(43.0 * x)
@@ -79,13 +79,13 @@ def _scribbles(height: int, width: int) -> NDArray[np.int64]:
     return marks
 
 
-def pipes(seed: int = 3) -> Pipes:
+def pipes() -> Pipes:
     """Return pipes in a square with integer capacities; water flows from left to right.
 
     It enters and leaves near two opposite sides.
     """
-    graph, positions = gallery.delaunay_graph(60, 130, seed=seed)
-    capacities = np.random.default_rng(seed).integers(1, 10, graph.n_edges)
+    graph, positions = gallery.delaunay_graph(60, 130, rng=3)
+    capacities = np.random.default_rng(3).integers(1, 10, graph.n_edges)
     weighted = Graph(graph.n_vertices, graph.edges, capacities)
     x = positions[:, 0]
     return Pipes(
@@ -93,11 +93,11 @@ def pipes(seed: int = 3) -> Pipes:
     )
 
 
-def roads(n_vertices: int = 10_000, seed: int = 1) -> Problem:
+def roads(n_vertices: int = 10_000) -> Problem:
     """Return noisy measurements on a sparse graph like a road map, with edges of all lengths."""
     n_edges = 13 * n_vertices // 10
-    graph, positions = gallery.delaunay_graph(n_vertices, n_edges, seed=seed)
-    rng = np.random.default_rng(seed)
+    graph, positions = gallery.delaunay_graph(n_vertices, n_edges, rng=1)
+    rng = np.random.default_rng(1)
     away = np.hypot(*(positions - 0.5).T)
     truth = np.where(away < 0.3, 1.0, 0.0) + np.where(positions[:, 0] > 0.7, 0.5, 0.0)
     weights = 4.0 * np.exp(0.5 * rng.standard_normal(n_edges))

@@ -59,7 +59,7 @@ SPREAD = 3.0
 
 def moons_problem(n_per_moon: int, seed: int) -> tuple[Problem, NDArray[np.int64]]:
     """Return the problem of three moons and the true classes; the seed draws points and labels."""
-    points, truth = three_moons(n_per_moon, seed=seed)
+    points, truth = three_moons(n_per_moon, rng=seed)
     shown = np.random.default_rng(seed)
     n_shown = max(round(LABELLED * n_per_moon), 1)
     labelled = np.concatenate(

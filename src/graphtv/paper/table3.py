@@ -143,7 +143,7 @@ class Table3(Experiment):
             return {"reason": 'needs scikit-learn: pip install "graphtv[ml]"'}
         from graphtv.gallery import three_moons
 
-        points, _ = three_moons(self.n_per_moon, seed=seed)
+        points, _ = three_moons(self.n_per_moon, rng=seed)
         shown = np.where(problem.data.cost.any(axis=1), truth, -1)  # type: ignore[attr-defined]
         model = TVClassifier().fit(points, shown)
         accuracy = 100.0 * float(np.mean(model.transduction_ == truth))

@@ -125,7 +125,7 @@ def test_a_shift_between_a_fraction_and_the_nearest_float() -> None:
 
 def test_what_is_not_certified() -> None:
     """Non-integer capacities, and runs that ended early."""
-    network = gallery.genrmf(4, 6, seed=3)
+    network = gallery.genrmf(4, 6, rng=3)
     assert network.cut_path().certified
     assert not network.cut_path(max_iterations=0).certified
     assert not network.cut_path(time_limit=0.0).certified
@@ -138,7 +138,7 @@ def test_what_is_not_certified() -> None:
 
 
 def test_a_rough_guess_is_enough() -> None:
-    network = gallery.washington_rlg(8, 12, seed=3)
+    network = gallery.washington_rlg(8, 12, rng=3)
     rough, exact = network.cut_path(tol=0.1), network.cut_path()
     assert rough.certified
     assert rough.values.tolist() == exact.values.tolist()
@@ -146,7 +146,7 @@ def test_a_rough_guess_is_enough() -> None:
 
 
 def test_at_zero_it_is_the_minimum_cut() -> None:
-    network = gallery.genrmf(4, 6, seed=3)
+    network = gallery.genrmf(4, 6, rng=3)
     path, cut = network.cut_path(), network.min_cut()
     assert path.cut().value == path.value() == cut.value == min(path.values)
     assert path.cut().certified

@@ -45,7 +45,7 @@ def test_capacities_that_no_float_can_hold(bits: int, data: st.DataObject) -> No
 
 
 def test_large_capacities_on_a_larger_network() -> None:
-    small = gallery.genrmf(5, 6, 1, 2**20, seed=4)
+    small = gallery.genrmf(5, 6, 1, 2**20, rng=4)
     rng = np.random.default_rng(0)
     capacities = small.capacities * 2**30 + rng.integers(0, 2**30, small.n_arcs)
     network = FlowNetwork(small.n_vertices, small.arcs, capacities, small.source, small.sink)
@@ -159,7 +159,7 @@ def test_the_smallest_graphs() -> None:
 
 
 def test_a_run_that_ends_early_proves_nothing_it_cannot() -> None:
-    network = gallery.genrmf(6, 10, seed=1)
+    network = gallery.genrmf(6, 10, rng=1)
     cut = network.min_cut(max_iterations=0)
     assert not cut.certified
     assert cut.bound <= network.min_cut().value <= cut.value
@@ -171,7 +171,7 @@ def test_a_run_that_ends_early_proves_nothing_it_cannot() -> None:
 
 def test_an_interrupt_while_paths_are_augmented(monkeypatch: Any) -> None:
     """Ctrl-C ends the flow, not the program: the current bounds are returned."""
-    network = gallery.genrmf(6, 10, seed=1)
+    network = gallery.genrmf(6, 10, rng=1)
     whole = _core.minimum_cut
 
     def interrupted(*arguments: Any) -> str:
@@ -189,14 +189,14 @@ def test_an_interrupt_while_paths_are_augmented(monkeypatch: Any) -> None:
 
 @pytest.mark.parametrize("options", [{"tol": 0}, {"method": "pdhg", "tol": 0.1}, {"n_threads": 2}])
 def test_options_change_the_way_and_not_the_value(options: dict[str, Any]) -> None:
-    network = gallery.washington_rlg(8, 12, seed=3)
+    network = gallery.washington_rlg(8, 12, rng=3)
     cut = network.min_cut(**options)
     assert cut.value == oracle(network)
     assert_is_maximum(network, cut)
 
 
 def test_a_result_is_a_warm_start() -> None:
-    network = gallery.genrmf(5, 5, seed=2)
+    network = gallery.genrmf(5, 5, rng=2)
     first = network.min_cut(tol=0)
     again = network.min_cut(tol=0, warm_start=first.result)
     assert again.result.iterations <= 1

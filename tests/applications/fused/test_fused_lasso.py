@@ -50,6 +50,12 @@ def conic_optimum(graph, f, c, lam, mu, loss):
     return problem.value
 
 
+def test_lam_by_position():
+    graph, f = graph_of(), np.arange(N) % 5.0
+    by_name = fused_lasso(graph, f, lam=0.5).u
+    np.testing.assert_array_equal(fused_lasso(graph, f, 0.5).u, by_name)
+
+
 @pytest.mark.parametrize("mu", [0.0, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)

@@ -188,6 +188,21 @@ def test_lives_with_pipelines_searches_clones_and_pickles():
     assert again.result_.gap == model.result_.gap
 
 
+@pytest.mark.filterwarnings("ignore:FusedLasso:UserWarning")
+def test_random_states_are_those_of_scikit_learn():
+    X, y, _ = steps_in_the_plane(60)
+
+    def errors(state):
+        return FusedLasso("cv", n_lambdas=3, cv=3, random_state=state).fit(X, y).path_.cv_errors
+
+    np.testing.assert_array_equal(errors(0), errors(np.random.default_rng(0)))
+    state = np.random.RandomState(0)
+    np.testing.assert_array_equal(errors(np.random.RandomState(0)), errors(state))
+    assert (errors(0) != errors(state)).any()
+    with pytest.raises(ValueError, match="random_state must be an integer, got 'x'"):
+        errors("x")
+
+
 def test_several_outputs_and_losses():
     X, y, _ = steps_in_the_plane(100)
     both = FusedLasso(0.3).fit(X, np.stack([y, -y], axis=1))

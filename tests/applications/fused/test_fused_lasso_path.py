@@ -186,7 +186,7 @@ def test_degrees_of_freedom_are_the_divergence_of_the_fit(sparsity):
 
 def test_pieces_at_a_tolerance_are_those_that_may_be_one():
     rng = np.random.default_rng(0)
-    image, _ = gallery.piecewise_constant_image((24, 24), seed=3, noise=0.1)
+    image, _ = gallery.piecewise_constant_image((24, 24), rng=3, noise=0.1)
     graph = grid_graph((24, 24))
     model = FusedModel.of(graph, image.ravel(), None, "squared", 1.0, 0.0)
     exact, rough = model.solve(0.5, tol=0), model.solve(0.5, tol=1e-3)
@@ -245,7 +245,7 @@ def test_deviance_of_other_losses():
 
 
 def test_cross_validation_finds_a_good_weight(capsys):
-    noisy, truth = gallery.piecewise_constant_image((20, 20), seed=2, noise=0.15)
+    noisy, truth = gallery.piecewise_constant_image((20, 20), rng=2, noise=0.15)
     path = fused_lasso_path(grid_graph((20, 20)), noisy.ravel(), n_lambdas=12, cv=4, verbose=True)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + 12 + 4
@@ -361,7 +361,7 @@ def test_folds_are_even_everywhere_and_keep_what_cannot_be_predicted():
         ("cv", "25", {"cv": 26}),
         ("cv", "0.5", {"cv": [0.5] * 25}),
         ("cv", "0, 0", {"cv": [0] * 25}),
-        ("random_state", "'x'", {"cv": 3, "random_state": "x"}),
+        ("rng", "'x'", {"cv": 3, "rng": "x"}),
         ("verbose", "2", {"verbose": 2}),
         ("warm_start", "path", {"warm_start": None}),
     ],
@@ -381,7 +381,7 @@ def test_a_path_without_folds_has_no_cross_validation():
 
 
 def test_a_callback_ends_the_path():
-    noisy, _ = gallery.piecewise_constant_image((20, 20), seed=2, noise=0.15)
+    noisy, _ = gallery.piecewise_constant_image((20, 20), rng=2, noise=0.15)
     with pytest.raises(KeyboardInterrupt):
         fused_lasso_path(
             grid_graph((20, 20)), noisy.ravel(), [0.1, 0.2], callback=lambda info: True

@@ -128,7 +128,7 @@ def test_graphs(graph):
 @pytest.mark.parametrize("weight", [0.03, 0.1, 0.3])
 def test_degrees_of_freedom_are_the_trace_of_the_derivative(weight):
     shape = (5, 6)
-    noisy, _ = gallery.piecewise_constant_image(shape, noise=0.15, seed=3)
+    noisy, _ = gallery.piecewise_constant_image(shape, noise=0.15, rng=3)
     step = 1e-6
     trace = 0.0
     for k in range(noisy.size):
@@ -152,7 +152,7 @@ def test_estimate_of_the_risk_is_unbiased(weight):
     """Over several samples the estimated error is the true one, within four standard errors."""
     differences = []
     for seed in range(30):
-        truth = gallery.piecewise_constant_image((24, 24), noise=0.0, seed=3)[1]
+        truth = gallery.piecewise_constant_image((24, 24), noise=0.0, rng=3)[1]
         noisy = truth + white(truth.shape, 0.15, seed)
         image = as_image(noisy, "data")
         part = risk.Part(image, grid_graph((24, 24)))
@@ -335,7 +335,7 @@ def test_noise_needs_neighbours():
 
 @pytest.mark.parametrize("sigma", [0.05, 0.1, 0.2])
 def test_clipped_pixels_do_not_hide_the_noise(sigma):
-    _, truth = gallery.piecewise_constant_image((128, 128), seed=7, noise=0.0)
+    _, truth = gallery.piecewise_constant_image((128, 128), rng=7, noise=0.0)
     assert np.mean(truth == 0.0) > 0.2  # black, where half of the noise is clipped
     noisy = truth + np.random.default_rng(1).normal(0.0, sigma, truth.shape)
     clipped = np.rint(255 * np.clip(noisy, 0.0, 1.0)).astype(np.uint8)

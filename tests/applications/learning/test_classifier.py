@@ -64,7 +64,7 @@ def path(weights):
 def test_three_moons():
     accuracies = []
     for seed in range(5):
-        X, y = three_moons(seed=seed)
+        X, y = three_moons(rng=seed)
         model = TVClassifier().fit(X, hidden(y, 0.05, seed))
         assert model.result_.status == "optimal"
         accuracies.append(np.mean(model.transduction_ == y))
@@ -91,8 +91,8 @@ def test_digits_ahead_of_label_spreading_and_propagation():
 
 
 def test_new_points_of_the_moons():
-    X, y = three_moons(seed=1)
-    new, truth = three_moons(seed=2)
+    X, y = three_moons(rng=1)
+    new, truth = three_moons(rng=2)
     model = TVClassifier().fit(X, hidden(y, 0.05, 0))
     assert model.score(new, truth) >= 0.97
     assert np.array_equal(model.predict(X), model.transduction_)
@@ -212,7 +212,7 @@ def test_points_go_to_the_mean_of_their_neighbours(seed, smoothing):
 
 
 def test_a_start_changes_the_time_and_not_the_answer(monkeypatch):
-    X, y = three_moons(60, dimension=3, seed=0)
+    X, y = three_moons(60, dimension=3, rng=0)
     shown = hidden(y, 0.1, 0)
     cold = TVClassifier(tol=1e-6).fit(X, shown)
     monkeypatch.setattr(classifier, "LARGE", 100)

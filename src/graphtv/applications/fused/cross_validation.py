@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_array, as_count, brief
+from graphtv._validate import Floats, Rng, as_array, as_count, as_generator, brief
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.applications.fused.medians import Medians
 from graphtv.graph.components import connected_components
@@ -24,9 +24,9 @@ from graphtv.graph.graph import Graph
 Folds = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def spread_folds(graph: Graph, n_folds: int, seed: int | None, observed: Any = None) -> Folds:
+def spread_folds(graph: Graph, n_folds: int, rng: Rng, observed: Any = None) -> Folds:
     """Return the fold of each vertex, -1 if it is not `observed`."""
-    rng = np.random.default_rng(seed)
+    rng = as_generator(rng)
     order = _core.reverse_cuthill_mckee(graph.n_vertices, graph.edges)
     if observed is not None:
         order = order[observed[order]]
@@ -38,7 +38,7 @@ def spread_folds(graph: Graph, n_folds: int, seed: int | None, observed: Any = N
     return folds
 
 
-def as_folds(cv: Any, model: FusedModel, random_state: Any) -> Folds:
+def as_folds(cv: Any, model: FusedModel, rng: Rng) -> Folds:
     """Return the fold of each vertex; a negative number means never held out."""
     n = model.graph.n_vertices
     observed = model.observed.reshape(n, -1).any(axis=1)
@@ -50,8 +50,7 @@ def as_folds(cv: Any, model: FusedModel, random_state: Any) -> Folds:
                 f"cv must be at most {observed.sum()}, the number of vertices with data,"
                 f" got {n_folds}"
             )
-        seed = None if random_state is None else as_count(random_state, "random_state")
-        folds = spread_folds(model.graph, n_folds, seed, observed)
+        folds = spread_folds(model.graph, n_folds, rng, observed)
     else:
         if given.shape != (n,) or given.dtype.kind not in "iu":
             raise ValueError(f"cv must be a number or {n} integers, got {brief(cv)}")

@@ -28,8 +28,8 @@ __all__ = ["fused_lasso"]
 def fused_lasso(
     graph: Any,
     signal: Any,
-    *,
     lam: float = 1.0,
+    *,
     vertex_weights: Any = None,
     sparsity: Any = 0.0,
     loss: str = "squared",

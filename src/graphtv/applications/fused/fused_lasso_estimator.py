@@ -25,10 +25,13 @@ except ImportError as error:
 
 from graphtv._nearest import nearest
 from graphtv._validate import (
+    INDEX_LIMIT,
     Floats,
+    Rng,
     as_choice,
     as_count,
     as_floats,
+    as_generator,
     as_real,
     as_weights,
     brief,
@@ -95,8 +98,8 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         out together or not at all.
     noise_variance : float, default=None
         Variance of the noise for AIC, BIC and GCV. By default it is estimated.
-    random_state : int or None, default=0
-        Seed of the folds.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed or generator of the folds.
     tol : float, default=None
         Relative gap to certify. By default the solution is exact where possible (see
         `fused_lasso_path`).
@@ -171,7 +174,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         n_lambdas: int = 50,
         cv: Any = 5,
         noise_variance: float | None = None,
-        random_state: int | None = 0,
+        random_state: Any = 0,
         tol: float | None = None,
         solve_options: dict[str, Any] | None = None,
         verbose: bool = False,
@@ -356,7 +359,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.n_lambdas,
             noise_variance=self.noise_variance,
             cv=folds,
-            random_state=self.random_state,
+            rng=self._rng(),
             **shared,
         )
         best = path.best_index(str(self.lam)) if chosen else 0
@@ -367,6 +370,12 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.path_ = path
             if (what := path.end_of_path(str(self.lam))) is not None:
                 warnings.warn(f"FusedLasso: {what}", UserWarning, stacklevel=4)
+
+    def _rng(self) -> Rng:
+        state = self.random_state
+        if isinstance(state, np.random.RandomState):  # the generator of scikit-learn
+            return int(state.randint(INDEX_LIMIT))
+        return as_generator(state, "random_state")
 
     def _check_lam(self) -> None:
         as_choice(self.loss, "loss", LOSSES)

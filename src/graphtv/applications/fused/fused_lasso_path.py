@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from graphtv._deprecation import renamed_keywords
 from graphtv._elementary import geometric
 from graphtv._ties import first_least, first_up_to
 from graphtv._validate import (
     Floats,
+    Rng,
     as_choice,
     as_count,
     as_flag,
@@ -203,6 +205,7 @@ class FusedLassoPath:
         return "\n".join(lines)
 
 
+@renamed_keywords(random_state="rng")
 def fused_lasso_path(
     graph: Any,
     signal: Any,
@@ -216,7 +219,7 @@ def fused_lasso_path(
     delta: float = 1.0,
     noise_variance: float | None = None,
     cv: Any = None,
-    random_state: int | None = 0,
+    rng: Rng = 0,
     verbose: bool = False,
     **solve_options: Any,
 ) -> FusedLassoPath:
@@ -245,8 +248,8 @@ def fused_lasso_path(
         Cross-validation: the number of folds, or the fold of each vertex (negative: never held
         out). The vertices of a fold are held out and predicted by the fit to the others. Folds are
         spread evenly over the graph, so that neighbours are usually in different folds.
-    random_state : int or None
-        Seed of the folds.
+    rng : int, Generator or None
+        Seed or generator of the folds. None gives others in every call.
     verbose : bool
         Print a line per λ, and per fold.
     **solve_options
@@ -310,7 +313,7 @@ def fused_lasso_path(
     if cv is not None:
         from graphtv.applications.fused.cross_validation import as_folds, cross_validate
 
-        folds = as_folds(cv, model, random_state)
+        folds = as_folds(cv, model, rng)
     options = {"tol": 0.0 if model.is_exact else USUAL_TOLERANCE, **solve_options}
 
     largest = None

@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
     from graphtv.gallery import examples
 
     noisy, truth = gallery.piecewise_constant_image(
-        (arguments.size, arguments.size), seed=7, noise=NOISE, n_regions=12
+        (arguments.size, arguments.size), rng=7, noise=NOISE, n_regions=12
     )
     runs = _report_denoising(noisy, truth)
     scene, pipes = examples.landscape(), examples.pipes()
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"A graph like a road map, {graph.n_vertices} vertices, {graph.n_edges} edges:")
     print("PDHG until a relative gap of 1e-6 is proved\n")
     results = race(problem)
-    graph, positions = gallery.delaunay_graph(96, 150, seed=1)
+    graph, positions = gallery.delaunay_graph(96, 150, rng=1)
     _report_forests(graph)
     if out is not None:
         from graphtv.cli.demo.picture import Findings, picture
