@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from graphtv import SquaredLoss, gallery, grid_graph, solve
+from graphtv import AbsoluteLoss, SquaredLoss, gallery, grid_graph, solve
 from graphtv.problem import Problem
 from instances import GRAPHS, PENALTIES, TERMS, make_problem, one_forest_per_edge, ways
 from reference.certificate import certificate
 from reference.tv import tv_quadratic
+from reliability.exact import confirm as confirm_exactly
+from reliability.verifier import confirm as confirm_in_long_floats
 from verify import objectives, verify
 
 FORESTLESS = ("edgeless", "vertex")
@@ -50,6 +52,22 @@ def test_claims_of_unfinished_runs(term, iterations):
             assert result.iterations <= iterations
             if result.status != "optimal":
                 assert result.status in ("iteration_limit", "stalled")
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss, AbsoluteLoss])
+@pytest.mark.parametrize("iterations", [1, 5])
+def test_channels_with_ranges_of_their_own(loss, iterations):
+    """Centred channels have a narrower range than the data, and so a larger dual objective."""
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=(12, 3)) + np.array([1e4, 0.0, -300.0])
+    c = rng.random(f.shape) * (rng.random(f.shape) > 0.4)
+    problem = Problem(grid_graph((3, 4), 0.1), loss(f, c))
+    for tol in (1e-6, 0.0):
+        result = solve(problem, method="pdhg", tol=tol, max_iterations=iterations)
+        true = verify(result, problem)
+        confirm_in_long_floats(problem, result)
+        confirm_exactly(problem, result)
+        assert true.dual >= objectives(problem, result.u, result.p).dual
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

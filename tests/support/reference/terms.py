@@ -221,6 +221,25 @@ def data_range(data: Any) -> tuple[float, float]:
     return (float(there.min()), float(there.max())) if there.size else (0.0, 0.0)
 
 
+def _losses_by_component(data: Any, component: Any) -> list[list[Loss]]:
+    """Return the losses, each on the range of the data of its component and channel."""
+    values = np.asarray(data.counts if hasattr(data, "counts") else data.signal)
+    known = np.asarray(data.weights) > 0
+    values, known = (array.reshape(len(component), -1) for array in (values, known))
+    made: dict[Any, list[list[Loss]]] = {}
+    losses = []
+    for c in range(values.shape[1]):
+        column = []
+        for i, k in enumerate(component):
+            there = values[:, c][(component == k) & known[:, c]]
+            ends = (there.min(), there.max()) if there.size else (0.0, 0.0)
+            if ends not in made:
+                made[ends] = losses_of(data, ends)
+            column.append(made[ends][c][i])
+        losses.append(column)
+    return losses
+
+
 def certify(
     K: Any,
     data: Any,
@@ -229,11 +248,13 @@ def certify(
     huber_delta: float = 0.0,
     domain: Any = None,
     groups: Any = None,
+    component: Any = None,
 ) -> Certificate:
     """Evaluate both objectives at (u, p) for any data term of the library.
 
     `domain` is the range of a logistic problem; the other terms have theirs from the data. `groups`
-    are lists of pairs (edge, channel) whose norm counts; by default every pair is a group.
+    are lists of pairs (edge, channel) whose norm counts; by default every pair is a group. With the
+    `component` of every vertex, ranges are those of the data of a component in one channel.
     """
     dense = K.toarray() if hasattr(K, "toarray") else np.asarray(K)
     with localcontext(prec=DIGITS):
@@ -260,11 +281,15 @@ def certify(
         if type(data).__name__ == "EntropicSimplex":
             fidelity, conjugate_data = _simplex_objectives(data, us, pulls)
         else:
-            if type(data).__name__ != "LogisticLoss":
-                domain = data_range(data) if hasattr(data, "weights") else (0.0, 0.0)
+            if type(data).__name__ == "LogisticLoss" or not hasattr(data, "weights"):
+                losses = losses_of(data, domain or (0.0, 0.0))
+            elif component is None:
+                losses = losses_of(data, data_range(data))
+            else:
+                losses = _losses_by_component(data, component)
             entries = [
                 entry
-                for columns in zip(losses_of(data, domain), us, pulls, strict=True)
+                for columns in zip(losses, us, pulls, strict=True)
                 for entry in zip(*columns, strict=True)
             ]
             fidelity = sum((loss.value(x) for loss, x, _ in entries), ZERO)
