@@ -71,6 +71,12 @@ def network() -> graphtv.FlowNetwork:
     return graphtv.FlowNetwork(4, ARCS, np.array([3, 2, 1, 2, 4]), 0, 3)
 
 
+def _squares() -> list[Any]:
+    from shapely import box
+
+    return [box(x, y, x + 1, y + 1) for x in range(2) for y in range(2)]
+
+
 def _image_mask() -> Any:
     mask = np.ones(IMAGE.shape, dtype=bool)
     mask[0, :2] = False
@@ -106,7 +112,16 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "TotalVariation": dict,
     "FlowNetwork": lambda: {
         "n_vertices": 4, "arcs": ARCS, "capacities": np.array([3, 2, 1, 2, 4]), "source": 0,
-        "sink": 3,
+        "sink": 3, "names": list("sabt"),
+    },
+    "FlowNetwork.from_igraph": lambda: {
+        "G": graph().to_igraph(), "source": 0, "sink": 3, "capacity": "weight"
+    },
+    "FlowNetwork.from_networkx": lambda: {
+        "G": graph().to_networkx(), "source": 0, "sink": 3, "capacity": "weight"
+    },
+    "FlowNetwork.from_sparse": lambda: {
+        "matrix": graph().to_sparse(), "source": "a", "sink": "d", "names": list("abcdef")
     },
     "FlowNetwork.cut_path": dict,
     "FlowNetwork.min_cut": dict,
@@ -137,14 +152,20 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "TVClassifier.fit_predict": lambda: {"X": POINTS, "y": LABELS},
     "TVClassifier.predict": lambda: {"X": POINTS},
     "TVClassifier.predict_proba": lambda: {"X": POINTS},
-    "Graph": lambda: {"n_vertices": N, "edges": EDGES, "weights": WEIGHTS},
+    "Graph": lambda: {
+        "n_vertices": N, "edges": EDGES, "weights": WEIGHTS, "names": list("abcdef")
+    },
+    "Graph.from_geometries": lambda: {"geometries": _squares(), "rule": "rook"},
     "Graph.from_igraph": lambda: {"G": graph().to_igraph(), "weight": "weight"},
     "Graph.from_networkx": lambda: {"G": graph().to_networkx(), "weight": "weight"},
-    "Graph.from_sparse": lambda: {"matrix": graph().to_sparse(), "symmetrize": None},
+    "Graph.from_sparse": lambda: {
+        "matrix": graph().to_sparse(), "symmetrize": None, "names": list("abcdef")
+    },
     "Graph.gradient": dict,
-    "Graph.to_igraph": dict,
-    "Graph.to_networkx": dict,
+    "Graph.to_igraph": lambda: {"weight": "weight"},
+    "Graph.to_networkx": lambda: {"weight": "weight"},
     "Graph.to_sparse": dict,
+    "Graph.vertex": lambda: {"name": "b"},
     "Problem": lambda: {
         "graph": graph(), "data": SquaredLoss(SIGNAL), "penalty": graphtv.TotalVariation()
     },

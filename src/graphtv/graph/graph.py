@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,24 +13,28 @@ from graphtv._validate import (
     INDEX_LIMIT,
     Floats,
     Indices,
-    as_array,
-    as_choice,
     as_count,
     as_edges,
     as_weights,
-    describe,
-    first_index,
+    brief,
     frozen,
 )
+from graphtv.graph.contiguity import contiguous_pairs
+from graphtv.graph.labels import Attributes, Labels, as_names, first_places
+from graphtv.graph.packages import (
+    ForeignGraph,
+    check_attribute,
+    read_igraph,
+    read_networkx,
+    write_igraph,
+    write_networkx,
+)
+from graphtv.graph.weight_matrix import edges_of_matrix, names_of_frame
 
 if TYPE_CHECKING:
     from graphtv.graph.grid import GridStructure
 
-SYMMETRY_TOLERANCE = 8 * float(np.finfo(np.float64).eps)
-"""Largest difference of a_ij and a_ji, relative to the larger, in a symmetric matrix."""
-
-
-SYMMETRIZE = ("mean", "max", "min")
+_NO_LABELS = Labels()
 
 
 class Graph:
@@ -48,6 +53,8 @@ class Graph:
         The end vertices of each edge; fewer than 2³¹ rows.
     weights : float or array_like of float, shape (m,)
         Finite nonnegative weights ω: one number for all edges, or one per edge.
+    names : sequence, optional
+        Distinct names of the vertices, such as strings. Labelled data are matched with them.
 
     Examples
     --------
@@ -60,35 +67,65 @@ class Graph:
     _edges: Indices
     _weights: Floats
     _grid: GridStructure | None
+    _labels: Labels
 
-    def __init__(self, n_vertices: int, edges: Any, weights: Any = 1.0) -> None:
+    def __init__(self, n_vertices: int, edges: Any, weights: Any = 1.0, names: Any = None) -> None:
         n = as_count(n_vertices, "n_vertices")
         given = as_edges(edges, "edges", n)
         simple, sums = _core.simplify(n, given, as_weights(weights, "weights", (len(given),)))
         if np.isinf(sums).any():
             i, j = simple[int(np.argmax(sums))]
             raise ValueError(f"weights must have a finite sum, got inf over the edges ({i}, {j})")
-        self._assign(n, simple, sums, None)
+        self._assign(n, simple, sums, None, Labels(as_names(names, n)))
 
     @classmethod
     def _from_simple(
-        cls, n_vertices: int, edges: Indices, weights: Floats, grid: GridStructure | None = None
+        cls,
+        n_vertices: int,
+        edges: Indices,
+        weights: Floats,
+        grid: GridStructure | None = None,
+        labels: Labels = _NO_LABELS,
     ) -> Self:
         """Return a graph that uses the given arrays without a check or a copy.
 
         The caller guarantees that they describe a simple graph.
         """
         graph = cls.__new__(cls)
-        graph._assign(n_vertices, edges, weights, grid)
+        graph._assign(n_vertices, edges, weights, grid, labels)
+        return graph
+
+    @classmethod
+    def _from_foreign(cls, given: ForeignGraph, attribute: str | None) -> Self:
+        """Return a graph of another package, with the weights of an edge attribute."""
+        if given.is_directed:
+            raise ValueError("G must be undirected, got a directed graph")
+        weights: Any = 1.0
+        if given.values is not None:
+            values = [1.0 if value is None else value for value in given.values]
+            name = f"the edge attribute {attribute!r} of G"
+            weights = as_weights(values, name, (len(values),))
+        graph = cls(given.n_vertices, given.edges, weights)
+        graph._labels = given.labels
+        if given.labels.edges:
+            edges = as_edges(given.edges, "edges", given.n_vertices)
+            kept = first_places(edges, graph._edges, given.n_vertices)
+            graph._labels = given.labels.with_edges_at(kept)
         return graph
 
     def _assign(
-        self, n_vertices: int, edges: Indices, weights: Floats, grid: GridStructure | None
+        self,
+        n_vertices: int,
+        edges: Indices,
+        weights: Floats,
+        grid: GridStructure | None,
+        labels: Labels,
     ) -> None:
         self._n_vertices, self._edges, self._weights = n_vertices, frozen(edges), frozen(weights)
         # Lattice coordinates of the vertices, or None if unknown. Every edge joins lattice
         # neighbours, but not all lattice neighbours need be joined. Edges are ordered by axis.
         self._grid = grid
+        self._labels = labels
 
     @property
     def n_vertices(self) -> int:
@@ -110,6 +147,36 @@ class Graph:
         """The positive weights ω of the edges, shape (n_edges,), read-only."""
         return self._weights
 
+    @property
+    def names(self) -> tuple[Hashable, ...] | None:
+        """The names of the vertices, or None if they have none."""
+        return self._labels.names
+
+    @property
+    def vertex_attributes(self) -> Attributes:
+        """Attributes of the vertices by name, from NetworkX or igraph; None is a missing value."""
+        return dict(self._labels.vertices)
+
+    @property
+    def edge_attributes(self) -> Attributes:
+        """Attributes of the edges other than their weight; see `vertex_attributes`."""
+        return dict(self._labels.edges)
+
+    def vertex(self, name: Hashable) -> int:
+        """Return the number of the vertex of a name.
+
+        Examples
+        --------
+        >>> Graph(2, [[0, 1]], names=["Lyon", "Paris"]).vertex("Paris")
+        1
+        """
+        if self.names is None:
+            return as_count(name, "name", maximum=self._n_vertices - 1)
+        try:
+            return self._labels.numbers[name]
+        except (KeyError, TypeError):
+            raise ValueError(f"name must be a vertex of the graph, got {brief(name)}") from None
+
     def gradient(self) -> sparse.csr_array:
         """Return K = diag(ω)∇ as a sparse matrix.
 
@@ -125,7 +192,7 @@ class Graph:
         return gradient
 
     @classmethod
-    def from_sparse(cls, matrix: Any, symmetrize: str | None = None) -> Self:
+    def from_sparse(cls, matrix: Any, symmetrize: str | None = None, names: Any = None) -> Self:
         """Make a graph from a square matrix of weights.
 
         Parameters
@@ -138,6 +205,9 @@ class Graph:
             With 'min', i and j are joined only if both entries are positive. By default an
             asymmetric matrix is an error, except for rounding errors of up to 8 units in the last
             place; in this case the entry above the diagonal is used.
+        names : sequence, optional
+            Distinct names of the vertices. The default for a pandas DataFrame is its index, which
+            must equal its columns.
 
         Returns
         -------
@@ -154,32 +224,8 @@ class Graph:
         >>> Graph.from_sparse(nearest, symmetrize="min").edges.tolist()
         [[0, 1]]
         """
-        rule = None if symmetrize is None else as_choice(symmetrize, "symmetrize", SYMMETRIZE)
-        given = matrix if sparse.issparse(matrix) else as_array(matrix, "matrix")
-        if given.ndim != 2 or given.shape[0] != given.shape[1]:
-            raise ValueError(f"matrix must be square, got shape {given.shape}")
-        if given.dtype.kind not in "buif":
-            raise ValueError(f"matrix must hold real numbers, got dtype {given.dtype}")
-        n = as_count(given.shape[0], "the number of rows of matrix")
-        entries = sparse.csr_array(given, dtype=np.float64, copy=True)
-        entries.sum_duplicates()
-        entries.data[_rows(entries) == entries.indices] = 0
-        entries.eliminate_zeros()
-        values = entries.data
-        for bad, what in ((~np.isfinite(values), "finite"), (values < 0, "nonnegative")):
-            if bad.any():
-                (k,) = first_index(bad)
-                where = describe((int(_rows(entries)[k]), int(entries.indices[k])))
-                raise ValueError(f"matrix must be {what}, got {values[k]} at {where}")
-        if rule is None:
-            _check_symmetric(entries)
-        else:
-            entries = _symmetric(entries, rule)
-            values = entries.data
-        rows = _rows(entries)
-        upper = rows < entries.indices
-        edges = np.stack([rows[upper], entries.indices[upper]], axis=1)
-        return cls(n, edges, values[upper])
+        edges, weights, n = edges_of_matrix(matrix, symmetrize)
+        return cls(n, edges, weights, names_of_frame(matrix) if names is None else names)
 
     @classmethod
     def from_networkx(cls, G: Any, weight: str | None = "weight") -> Self:
@@ -188,24 +234,19 @@ class Graph:
         Parameters
         ----------
         G : networkx.Graph or networkx.MultiGraph
-            Vertex k is the k-th node of ``G.nodes``. Parallel edges are summed.
+            Vertex k is the k-th node of ``G.nodes``, and the nodes are the names. Parallel edges
+            are summed; the attributes of the first are kept.
         weight : str or None
             Name of the edge attribute that holds the weight; an edge without it weighs 1, and so do
             all edges if `weight` is None.
+
+        Returns
+        -------
+        Graph
+            With all other attributes of nodes and edges; `to_networkx` returns them.
         """
-        networkx = _import("networkx")
-        _check_attribute(weight)
-        if not isinstance(G, networkx.Graph):
-            raise ValueError(f"G must be a networkx graph, got {type(G).__name__}")
-        if G.is_directed():
-            raise ValueError("G must be undirected, got a directed graph")
-        number = {node: k for k, node in enumerate(G.nodes)}
-        edges = [(number[i], number[j]) for i, j in G.edges()]
-        weights: Any = 1.0
-        if weight is not None and edges:
-            values = [value for _, _, value in G.edges(data=weight, default=1.0)]
-            weights = as_weights(values, f"the edge attribute {weight!r} of G", (len(edges),))
-        return cls(len(number), edges, weights)
+        check_attribute(weight, "weight")
+        return cls._from_foreign(read_networkx(G, weight), weight)
 
     @classmethod
     def from_igraph(cls, G: Any, weight: str | None = "weight") -> Self:
@@ -215,23 +256,49 @@ class Graph:
         ----------
         G : igraph.Graph
             Vertices keep their numbers, and so do edges if none is summed or dropped. The
-            orientation of an edge may change, since igraph does not store it.
+            orientation of an edge may change, since igraph does not store it. The vertex attribute
+            ``name``, if there is one, holds the names.
         weight : str or None
             Name of the edge attribute that holds the weight; an edge without it weighs 1, and so do
             all edges if `weight` is None.
+
+        Returns
+        -------
+        Graph
+            With all other attributes of vertices and edges; `to_igraph` returns them.
         """
-        igraph = _import("igraph")
-        _check_attribute(weight)
-        if not isinstance(G, igraph.Graph):
-            raise ValueError(f"G must be an igraph graph, got {type(G).__name__}")
-        if G.is_directed():
-            raise ValueError("G must be undirected, got a directed graph")
-        edges = G.get_edgelist()
-        weights: Any = 1.0
-        if weight is not None and edges and weight in G.es.attributes():
-            values = [1.0 if value is None else value for value in G.es[weight]]
-            weights = as_weights(values, f"the edge attribute {weight!r} of G", (len(edges),))
-        return cls(G.vcount(), edges, weights)
+        check_attribute(weight, "weight")
+        return cls._from_foreign(read_igraph(G, weight), weight)
+
+    @classmethod
+    def from_geometries(cls, geometries: Any, rule: str = "queen") -> Self:
+        """Make a graph of areas in which neighbours touch, with edges of weight 1.
+
+        Parameters
+        ----------
+        geometries : GeoDataFrame, GeoSeries or sequence of shapely geometries
+            The areas. The index of geopandas gives the names.
+        rule : {'queen', 'rook'}
+            Neighbours share a point, or a part of their boundary of positive length. Areas whose
+            boundaries differ by rounding may not touch; clean them first, for example with
+            ``shapely.set_precision``.
+
+        Returns
+        -------
+        Graph
+            Its edges are (i, j) with i < j in lexicographic order.
+
+        Examples
+        --------
+        >>> import shapely
+        >>> cells = [shapely.box(x, y, x + 1, y + 1) for x in range(2) for y in range(2)]
+        >>> Graph.from_geometries(cells).n_edges, Graph.from_geometries(cells, "rook").n_edges
+        (6, 4)
+        """
+        is_geopandas = hasattr(geometries, "geometry")
+        shapes = geometries.geometry if is_geopandas else geometries
+        names = geometries.index if is_geopandas else None
+        return cls(len(shapes), contiguous_pairs(shapes, rule), names=names)
 
     def to_sparse(self) -> sparse.csr_array:
         """Return the symmetric matrix of weights."""
@@ -241,41 +308,62 @@ class Graph:
         ).tocsr()
         return half + half.T
 
-    def to_networkx(self) -> Any:
-        """Return a ``networkx.Graph`` with nodes 0, …, n - 1 and the edge attribute ``weight``."""
-        G = _import("networkx").Graph()
-        G.add_nodes_from(range(self._n_vertices))
-        tails, heads = self._edges.T
-        triples = zip(tails.tolist(), heads.tolist(), self._weights.tolist(), strict=True)
-        G.add_weighted_edges_from(triples)
-        return G
+    def to_networkx(self, weight: str = "weight") -> Any:
+        """Return a ``networkx.Graph`` with names and attributes.
 
-    def to_igraph(self) -> Any:
-        """Return an ``igraph.Graph`` with the edge attribute ``weight``."""
-        return _import("igraph").Graph(
-            n=self._n_vertices,
-            edges=self._edges.tolist(),
-            edge_attrs={"weight": self._weights.tolist()},
-        )
+        Parameters
+        ----------
+        weight : str
+            Name of the edge attribute for the weights.
+
+        Returns
+        -------
+        networkx.Graph
+            Its nodes are the names, or 0, …, n - 1 if there are none.
+        """
+        return write_networkx(self._n_vertices, self._edges, self._weights, weight, self._labels)
+
+    def to_igraph(self, weight: str = "weight") -> Any:
+        """Return an ``igraph.Graph`` with names and attributes.
+
+        Parameters
+        ----------
+        weight : str
+            Name of the edge attribute for the weights.
+
+        Returns
+        -------
+        igraph.Graph
+            Names are in the vertex attribute ``name``.
+        """
+        return write_igraph(self._n_vertices, self._edges, self._weights, weight, self._labels)
 
     def __repr__(self) -> str:
         return f"Graph({self.n_vertices} vertices, {self.n_edges} edges)"
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both graphs have the same edges and weights in the same order."""
+        """Return whether both have the same edges, weights and names in the same order.
+
+        Vertices without names are named by their numbers.
+        """
         if not isinstance(other, Graph):
             return NotImplemented
         return (
             self._n_vertices == other._n_vertices
+            and self._has_names_of(other)
             and np.array_equal(self._edges, other._edges)
             and np.array_equal(self._weights, other._weights)
         )
+
+    def _has_names_of(self, other: Graph) -> bool:
+        numbers = tuple(range(self._n_vertices)) if self.names != other.names else None
+        return (self.names or numbers) == (other.names or numbers)
 
     def __hash__(self) -> int:
         return hash((self._n_vertices, self.n_edges))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self._n_vertices, self._edges, self._weights, self._grid)
+        state = (self._n_vertices, self._edges, self._weights, self._grid, self._labels)
         return self._from_simple, state
 
 
@@ -284,54 +372,3 @@ def as_graph(value: Any) -> Graph:
     if not isinstance(value, Graph):
         raise ValueError(f"graph must be a graphtv.Graph, got {value!r}")
     return value
-
-
-def _check_attribute(weight: Any) -> None:
-    if weight is not None and not isinstance(weight, str):
-        raise ValueError(f"weight must name an edge attribute or be None, got {weight!r}")
-
-
-def _rows(matrix: sparse.csr_array) -> Indices:
-    """Return the row of each entry."""
-    return np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
-
-
-def _check_symmetric(matrix: sparse.csr_array) -> None:
-    """Raise if `matrix` is not symmetric up to rounding; it is canonical with positive entries."""
-    transpose = matrix.T.tocsr()
-    if np.array_equal(matrix.indptr, transpose.indptr) and np.array_equal(
-        matrix.indices, transpose.indices
-    ):
-        difference = np.abs(matrix.data - transpose.data)
-        if (difference <= SYMMETRY_TOLERANCE * np.maximum(matrix.data, transpose.data)).all():
-            return
-    excess = abs(matrix - transpose) - SYMMETRY_TOLERANCE * matrix.maximum(transpose)
-    excess = excess.tocoo()
-    (k,) = first_index(excess.data > 0)
-    i, j = int(excess.row[k]), int(excess.col[k])
-    raise ValueError(
-        f"matrix must be symmetric, got {matrix[i, j]} at {describe((i, j))}"
-        f" and {matrix[j, i]} at {describe((j, i))};"
-        " pass symmetrize='mean', 'max' or 'min' to Graph.from_sparse to symmetrize it"
-    )
-
-
-def _symmetric(matrix: sparse.csr_array, rule: str) -> sparse.csr_array:
-    """Return the mean, the maximum or the minimum of a matrix and its transpose."""
-    transpose = sparse.csr_array(matrix.T)
-    if rule == "mean":  # halve first, since the sum of two large numbers may overflow
-        both = 0.5 * matrix + 0.5 * transpose
-    else:
-        both = matrix.maximum(transpose) if rule == "max" else matrix.minimum(transpose)
-    both.sort_indices()
-    both.eliminate_zeros()
-    return both
-
-
-def _import(module: str) -> Any:
-    """Import an optional graph package."""
-    try:
-        return __import__(module)
-    except ImportError as error:
-        message = f'{module} is not installed: pip install "graphtv[graphs]"'
-        raise ImportError(message) from error

@@ -226,7 +226,7 @@ def test_ties_torn_apart_by_rounding() -> None:
         (lambda: min_cut(grid_graph(3), [1, 2], 1), r"source_capacities must .* \(3,\), got shape"),
         (
             lambda: min_cut(grid_graph(3), "x", 1),
-            "source_capacities must hold .* got dtype",
+            "source_capacities must name a vertex attribute",
         ),
         (
             lambda: min_cut(grid_graph(3), [1, np.inf, 1], np.inf),

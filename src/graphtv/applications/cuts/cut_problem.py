@@ -32,6 +32,7 @@ from graphtv._validate import (
     moderate,
 )
 from graphtv.applications.cuts.flow_network import FlowNetwork, exact_sum
+from graphtv.applications.labelled import in_order
 from graphtv.graph.graph import Graph
 
 Mask = NDArray[np.bool_]
@@ -60,8 +61,13 @@ class CutProblem:
     def of_graph(cls, graph: Graph, source_capacities: Any, sink_capacities: Any) -> CutProblem:
         """Return the problem of an undirected graph and (possibly infinite) terminal capacities."""
         shape = (graph.n_vertices,)
-        source = as_capacities(source_capacities, "source_capacities", shape, infinite=True)
-        sink = as_capacities(sink_capacities, "sink_capacities", shape, infinite=True)
+        source, sink = (
+            as_capacities(in_order(values, name, graph), name, shape, infinite=True)
+            for values, name in (
+                (source_capacities, "source_capacities"),
+                (sink_capacities, "sink_capacities"),
+            )
+        )
         source_seeds, sink_seeds = np.isinf(source), np.isinf(sink)
         if (both := source_seeds & sink_seeds).any():
             raise ValueError(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from graphtv import _core
-from graphtv._validate import Floats, Indices, as_array, as_capacities, as_count, as_edges
+from graphtv._validate import Floats, Indices, as_array, as_capacities, as_count, as_edges, brief
 from graphtv.graph.graph import Graph
+from graphtv.graph.labels import Name, as_names
+from graphtv.graph.packages import ForeignGraph, check_attribute, read_igraph, read_networkx
+from graphtv.graph.weight_matrix import as_square, names_of_frame
 
 if TYPE_CHECKING:
     from graphtv.applications.cuts.cut_path import CutPath
@@ -37,6 +41,8 @@ class FlowNetwork:
         exactly.
     source, sink : int
         The terminals, two different vertices.
+    names : sequence, optional
+        Distinct names of the vertices. `Cut.partition` and `Flow.to_dict` use them.
 
     Examples
     --------
@@ -50,6 +56,7 @@ class FlowNetwork:
     capacities: NDArray[Any]
     source: int
     sink: int
+    names: tuple[Name, ...] | None = None
 
     def __post_init__(self) -> None:
         n = as_count(self.n_vertices, "n_vertices", minimum=2)
@@ -62,9 +69,124 @@ class FlowNetwork:
         if source == sink:
             raise ValueError(f"sink must not be the source, got {sink} for both")
         arcs.flags.writeable = capacities.flags.writeable = False
-        values = (n, arcs, capacities, source, sink)
+        values = (n, arcs, capacities, source, sink, as_names(self.names, n))
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_networkx(
+        cls, G: Any, source: Name, sink: Name, capacity: str | None = "capacity"
+    ) -> Self:
+        """Make a network from a NetworkX graph.
+
+        Parameters
+        ----------
+        G : networkx.DiGraph, networkx.Graph or a multigraph
+            The nodes are the names. An edge of an undirected graph becomes two arcs, one in each
+            direction, as in NetworkX.
+        source, sink : node
+            The terminals.
+        capacity : str or None
+            Name of the edge attribute that holds the capacity. All edges must have it: NetworkX
+            regards edges without it as infinite, which is an error here. None gives all edges the
+            capacity 1.
+
+        Returns
+        -------
+        FlowNetwork
+
+        Examples
+        --------
+        >>> import networkx
+        >>> G = networkx.DiGraph()
+        >>> G.add_weighted_edges_from([("s", "a", 3), ("a", "t", 2)], weight="capacity")
+        >>> cut = FlowNetwork.from_networkx(G, "s", "t").min_cut()
+        >>> cut.value, sorted(cut.partition[0]), cut.flow.to_dict()
+        (2, ['a', 's'], {'s': {'a': 2}, 'a': {'t': 2}, 't': {}})
+        """
+        check_attribute(capacity, "capacity")
+        return cls._from_foreign(read_networkx(G, capacity), source, sink, capacity)
+
+    @classmethod
+    def from_igraph(
+        cls, G: Any, source: Name, sink: Name, capacity: str | None = "capacity"
+    ) -> Self:
+        """Make a network from an igraph graph.
+
+        Parameters
+        ----------
+        G : igraph.Graph
+            The vertex attribute ``name``, if there is one, holds the names. An edge of an
+            undirected graph becomes two arcs, one in each direction.
+        source, sink : name or int
+            The terminals, by name if the vertices have names, else by number.
+        capacity : str or None
+            Name of the edge attribute that holds the capacity. None gives all edges the capacity 1.
+
+        Returns
+        -------
+        FlowNetwork
+        """
+        check_attribute(capacity, "capacity")
+        return cls._from_foreign(read_igraph(G, capacity), source, sink, capacity)
+
+    @classmethod
+    def from_sparse(cls, matrix: Any, source: Name, sink: Name, names: Any = None) -> Self:
+        """Make a network from a square matrix of capacities.
+
+        Parameters
+        ----------
+        matrix : sparse array, sparse matrix or array_like, shape (n, n)
+            The entry a_ij is the capacity of the arc from i to j. Zeros are ignored.
+        source, sink : name or int
+            The terminals, by name if the vertices have names, else by number.
+        names : sequence, optional
+            Distinct names of the vertices. The default for a pandas DataFrame is its index, which
+            must equal its columns.
+
+        Returns
+        -------
+        FlowNetwork
+
+        Examples
+        --------
+        >>> network = FlowNetwork.from_sparse([[0, 3, 0], [0, 0, 2], [0, 0, 0]], 0, 2)
+        >>> network.min_cut().value
+        2
+        """
+        entries = sparse.coo_array(as_square(matrix))
+        entries.sum_duplicates()
+        kept = entries.data != 0
+        arcs = np.stack([entries.row[kept], entries.col[kept]], axis=1)
+        named = as_names(names_of_frame(matrix) if names is None else names, entries.shape[0])
+        order = np.lexsort((arcs[:, 1], arcs[:, 0]))
+        capacities = entries.data[kept][order]
+        s, t = _number(source, "source", named), _number(sink, "sink", named)
+        return cls(entries.shape[0], arcs[order], capacities, s, t, named)
+
+    @classmethod
+    def _from_foreign(
+        cls, given: ForeignGraph, source: Name, sink: Name, capacity: str | None
+    ) -> Self:
+        edges, values = given.edges, given.values
+        if capacity is None or not edges:
+            values = [1] * len(edges)
+        elif values is None or None in values:
+            where = edges[0 if values is None else values.index(None)]
+            names = given.labels.names or range(given.n_vertices)
+            ends = ", ".join(brief(names[k]) for k in where)
+            raise ValueError(
+                f"capacity must be an attribute of all edges, got {capacity!r},"
+                f" which the edge ({ends}) does not have"
+            )
+        capacities = as_capacities(values, f"the edge attribute {capacity!r} of G", (len(edges),))
+        arcs = as_edges(edges, "edges", given.n_vertices)
+        if not given.is_directed:
+            arcs = np.concatenate([arcs, arcs[:, ::-1]])
+            capacities = np.concatenate([capacities, capacities])
+        named = given.labels.names
+        s, t = _number(source, "source", named), _number(sink, "sink", named)
+        return cls(given.n_vertices, arcs, capacities, s, t, named)
 
     @property
     def n_arcs(self) -> int:
@@ -159,6 +281,7 @@ class FlowNetwork:
         return (
             (self.n_vertices, self.source, self.sink)
             == (other.n_vertices, other.source, other.sink)
+            and self.names == other.names
             and np.array_equal(self.arcs, other.arcs)
             and self.capacities.dtype == other.capacities.dtype
             and np.array_equal(self.capacities, other.capacities)
@@ -168,10 +291,20 @@ class FlowNetwork:
         return hash((self.n_vertices, self.n_arcs, self.source, self.sink))
 
     def __repr__(self) -> str:
+        names = self.names or range(self.n_vertices)
         return (
             f"FlowNetwork({self.n_vertices} vertices, {self.n_arcs} arcs,"
-            f" {self.source} → {self.sink})"
+            f" {names[self.source]} → {names[self.sink]})"
         )
+
+
+def _number(name: Name, argument: str, names: tuple[Name, ...] | None) -> Any:
+    """Return the number of a terminal; without names, what was given."""
+    if names is None:
+        return name
+    if name not in names:
+        raise ValueError(f"{argument} must be a vertex of the network, got {brief(name)}")
+    return names.index(name)
 
 
 def has_finite_sum(values: NDArray[Any]) -> bool:

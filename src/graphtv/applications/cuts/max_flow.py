@@ -18,6 +18,7 @@ from graphtv import _core
 from graphtv.applications.cuts.cut_problem import Capacities, CutProblem, Mask, Roles
 from graphtv.applications.cuts.excess_flow import ExcessFlow, excess_flow
 from graphtv.applications.cuts.flow_network import FlowNetwork, exact_sum
+from graphtv.graph.labels import Name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,6 +44,22 @@ class Flow:
     edges: NDArray[Any]
     source: NDArray[Any]
     sink: NDArray[Any]
+    _network: FlowNetwork | None = None
+
+    def to_dict(self) -> dict[Name, dict[Name, Any]]:
+        """Return the flow along each arc of a `FlowNetwork` by name, as NetworkX does.
+
+        ``flow[tail][head]`` is the flow from one vertex to another; parallel arcs are summed.
+        """
+        network = self._network
+        if network is None:
+            raise ValueError("to_dict needs the flow of a FlowNetwork, got that of a Graph")
+        names = network.names or range(network.n_vertices)
+        flow: dict[Name, dict[Name, Any]] = {name: {} for name in names}
+        for (i, j), amount in zip(network.arcs.tolist(), self.edges.tolist(), strict=True):
+            out = flow[names[i]]
+            out[names[j]] = out.get(names[j], 0) + amount
+        return flow
 
     def __repr__(self) -> str:
         return f"Flow(value {self.value}, {len(self.edges)} edges)"
@@ -73,7 +90,7 @@ def maximum_flow(problem: CutProblem, side: Mask, flow: Capacities) -> Flow:
         source, sink = np.clip(source, 0.0, problem.source), np.clip(sink, 0.0, problem.sink)
     value = problem.constant + exact_sum(source)
     edges = flow if problem.network is None else _by_arc(problem, flow, source, sink)
-    return Flow(value, edges, source, sink)
+    return Flow(value, edges, source, sink, problem.network)
 
 
 def balanced(problem: CutProblem, side: Mask, flow: Capacities) -> Capacities:

@@ -20,6 +20,7 @@ from graphtv.applications.cuts.level_sets import LevelSets
 from graphtv.applications.cuts.max_flow import Flow, completed, maximum_flow
 from graphtv.applications.keywords import check_keywords
 from graphtv.graph.graph import Graph, as_graph
+from graphtv.graph.labels import Name
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
@@ -69,6 +70,16 @@ class Cut:
     _result: Result | None
     _options: dict[str, Any]
 
+    @property
+    def partition(self) -> tuple[set[Name], set[Name]]:
+        """The names (or numbers) of the vertices on the source side and on the sink side."""
+        whole = self._problem.network or self._problem.graph
+        sides: tuple[set[Name], set[Name]] = (set(), set())
+        names = whole.names or range(whole.n_vertices)
+        for name, is_source in zip(names, self.source_side.tolist(), strict=True):
+            sides[0 if is_source else 1].add(name)
+        return sides
+
     @cached_property
     def result(self) -> Result:
         """The solution of the denoising problem. The source side is approximately ``result.u > 0``.
@@ -109,7 +120,8 @@ def min_cut(
         The graph; its weights ω are the capacities of its edges, in both directions.
     source_capacities, sink_capacities : float or array_like, shape (n,)
         Capacities s from the source to each vertex, and t from each vertex to the sink. Infinity
-        ties a vertex to that terminal.
+        ties a vertex to that terminal. A Series or a dictionary is matched with the names of the
+        graph, and a string names a vertex attribute.
     **solve_options
         Options of `graphtv.solve`. If any option other than `time_limit`, `stop` and `n_threads` is
         given, the solver computes the start. Its default `tol` is 1e-3, because augmenting paths

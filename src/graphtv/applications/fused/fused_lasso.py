@@ -6,6 +6,7 @@ chain. Here it is defined on any weighted graph, as in the graph-guided and the 
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,14 @@ from graphtv._validate import (
 )
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.applications.keywords import check_keywords
+from graphtv.applications.labelled import (
+    graph_of_labelled,
+    is_labelled,
+    start_in_order,
+    with_labels,
+)
 from graphtv.applications.learning.graph_input import to_graph
+from graphtv.graph.graph import Graph
 from graphtv.result import Result
 
 __all__ = ["fused_lasso"]
@@ -42,12 +50,14 @@ def fused_lasso(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, array_like or tuple
+    graph : Graph, sparse matrix, array_like, tuple, networkx.Graph or igraph.Graph
         The graph with its weights ω: a `Graph`, a symmetric scipy sparse matrix of weights, an
         (m, 2) array of edges of weight 1, or a pair (edges, weights). For a signal that is a dask
         array: ``'grid'``, or a list with one number or array of weights per axis.
-    signal : array_like, shape (n,) or (n, C), or dask array of any shape
-        The data f, one value per vertex, or C values that are fused independently. NaN and the
+    signal : array_like, shape (n,) or (n, C), pandas, dict, str or dask array of any shape
+        The data f, one value per vertex, or C values that are fused independently. A Series, a
+        DataFrame or a dictionary is matched with the names of the graph by its labels. A string is
+        the name of a vertex attribute of NetworkX or igraph. NaN and the
         masked entries of a masked array are missing data. Infinite values are errors. For the
         Poisson loss the data are counts. For the logistic loss they are labels of two classes:
         booleans, 0 and 1, or -1 and 1 (in this case 0 means that there is no label).
@@ -69,7 +79,9 @@ def fused_lasso(
     Returns
     -------
     Result or TiledResult
-        `u` and `p` with the certificate of the whole problem, including sparsity.
+        `u` and `p` with the certificate of the whole problem, including sparsity. If the signal
+        is a Series or a DataFrame, so is `u`, with the same index. If it is a dictionary or the
+        name of an attribute, `u` is a dictionary by name.
 
     See Also
     --------
@@ -86,6 +98,10 @@ def fused_lasso(
 
     If a vertex has no data, its optimal value need not be unique. `u` contains one of the optimal
     values.
+
+    The labels of `signal`, `vertex_weights` and `sparsity` must be the names of the graph, in any
+    order. If the graph has no names, labels that are the numbers of its vertices are matched too,
+    and a Series with other labels has one value per vertex in order.
 
     A dask array is a signal on a grid of its shape, and `graph` is ``'grid'`` or a list with the
     weights of each axis. It is solved chunk by chunk on the Dask scheduler, to the same optimum.
@@ -119,10 +135,14 @@ def fused_lasso(
             )
         tiled: Result = _fuse_tiled(graph, signal, factor, vertex_weights, **solve_options)
         return tiled
-    model = FusedModel.of(
-        to_graph(graph, n_vertices_of(signal)), signal, vertex_weights, loss, delta, sparsity
-    )
-    return model.solve(factor, **solve_options)
+    made = graph_of_signal(graph, signal)
+    model = FusedModel.of(made, signal, vertex_weights, loss, delta, sparsity)
+    if (warm := solve_options.get("warm_start")) is not None:
+        solve_options["warm_start"] = start_in_order(warm, made)
+    result = model.solve(factor, **solve_options)
+    if not is_labelled(signal):
+        return result
+    return dataclasses.replace(result, u=with_labels(result.u, signal, "signal", made))
 
 
 def _fuse_tiled(*args: Any, **options: Any) -> Any:
@@ -131,7 +151,14 @@ def _fuse_tiled(*args: Any, **options: Any) -> Any:
     return fuse_tiled(*args, **options)
 
 
-def n_vertices_of(signal: Any) -> int:
+def graph_of_signal(graph: Any, signal: Any) -> Graph:
+    """Return a graph-like argument as a `Graph` that fits the signal."""
+    if is_labelled(signal):
+        return graph_of_labelled(graph, signal)
+    return to_graph(graph, _n_vertices_of(signal))
+
+
+def _n_vertices_of(signal: Any) -> int:
     """Return the number of vertices of a signal."""
     shape = as_array(unmasked(signal), "signal").shape
     if len(shape) not in (1, 2):

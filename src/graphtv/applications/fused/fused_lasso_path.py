@@ -28,11 +28,10 @@ from graphtv.applications.fused.degrees_of_freedom import (
     degrees_of_freedom,
     noise_variance_of,
 )
-from graphtv.applications.fused.fused_lasso import n_vertices_of
+from graphtv.applications.fused.fused_lasso import graph_of_signal
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.applications.fused.lambda_max import lambda_max, lambda_min
 from graphtv.applications.keywords import check_keywords
-from graphtv.applications.learning.graph_input import to_graph
 from graphtv.result import Result
 
 __all__ = ["FusedLassoPath", "fused_lasso_path"]
@@ -294,7 +293,7 @@ def fused_lasso_path(
     (1.0, array([-0.2 ,  3.93,  1.18]))
     """
     model = FusedModel.of(
-        to_graph(graph, n_vertices_of(signal)), signal, vertex_weights, loss, delta, sparsity
+        graph_of_signal(graph, signal), signal, vertex_weights, loss, delta, sparsity
     )
     chatty = as_flag(verbose, "verbose")
     variance = None

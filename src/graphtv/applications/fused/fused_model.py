@@ -36,6 +36,7 @@ from graphtv._validate import (
 )
 from graphtv.applications.fused.sparse_loss import SparseLoss
 from graphtv.applications.fused.sparse_squares import split_at_zero
+from graphtv.applications.labelled import in_order
 from graphtv.applications.learning.graph_input import scaled
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
@@ -87,7 +88,10 @@ class FusedModel:
     def of(
         cls, graph: Graph, signal: Any, weights: Any, loss: Any, delta: Any, sparsity: Any
     ) -> FusedModel:
-        """Return the model for validated arguments of `fused_lasso`."""
+        """Return the model for validated arguments of `fused_lasso`; labels are matched."""
+        signal = in_order(signal, "signal", graph)
+        weights = in_order(weights, "vertex_weights", graph)
+        sparsity = in_order(sparsity, "sparsity", graph)
         return cls(graph, make_loss(signal, weights, loss, delta), sparsity)
 
     @property

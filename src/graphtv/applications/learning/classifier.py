@@ -35,7 +35,8 @@ from graphtv.applications.learning.affinity import (
     vertex_degrees,
 )
 from graphtv.graph.components import connected_components
-from graphtv.graph.graph import SYMMETRIZE, Graph
+from graphtv.graph.graph import Graph
+from graphtv.graph.weight_matrix import SYMMETRIZE
 from graphtv.problem import Problem
 from graphtv.solver import solve
 from graphtv.terms import EntropicSimplex
