@@ -10,22 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from graphtv._validate import Indices, as_choice, brief
+from graphtv._validate import Indices, as_choice, brief, first_index
 
 RULES = ("queen", "rook")
 
 
-def contiguous_pairs(geometries: Any, rule: str) -> Indices:
-    """Return the pairs (i, j), i < j, of neighbours among shapely geometries, sorted.
+def contiguous_pairs(geometries: Any, rule: str) -> tuple[Indices, int]:
+    """Return the pairs (i, j), i < j, of neighbours among shapely geometries, and their number.
 
     Areas that overlap are neighbours under both rules.
     """
     shapely = _import_shapely()
     chosen = as_choice(rule, "rule", RULES)
-    shapes = np.asarray(geometries, dtype=object)
+    try:
+        shapes = np.asarray(geometries, dtype=object)
+    except ValueError:
+        shapes = np.array(None)
+    if shapes.ndim != 1:
+        raise ValueError(f"geometries must be a sequence of geometries, got {brief(geometries)}")
     wrong = ~shapely.is_geometry(shapes)
-    if shapes.ndim != 1 or wrong.any():
-        value = shapes[wrong][0] if shapes.ndim == 1 else geometries
+    if wrong.any():
+        value = shapes[first_index(wrong)]
         raise ValueError(f"geometries must hold shapely geometries, got {brief(value)}")
     tails, heads = shapely.STRtree(shapes).query(shapes, predicate="intersects")
     upper = tails < heads
@@ -35,7 +40,7 @@ def contiguous_pairs(geometries: Any, rule: str) -> Indices:
         borders = shapely.get_dimensions(shared) >= 1
         tails, heads = tails[borders], heads[borders]
     order = np.lexsort((heads, tails))
-    return np.stack([tails[order], heads[order]], axis=1).astype(np.int32)
+    return np.stack([tails[order], heads[order]], axis=1).astype(np.int32), len(shapes)
 
 
 def _import_shapely() -> Any:

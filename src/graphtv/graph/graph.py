@@ -296,9 +296,8 @@ class Graph:
         (6, 4)
         """
         is_geopandas = hasattr(geometries, "geometry")
-        shapes = geometries.geometry if is_geopandas else geometries
-        names = geometries.index if is_geopandas else None
-        return cls(len(shapes), contiguous_pairs(shapes, rule), names=names)
+        pairs, n = contiguous_pairs(geometries.geometry if is_geopandas else geometries, rule)
+        return cls(n, pairs, names=geometries.index if is_geopandas else None)
 
     def to_sparse(self) -> sparse.csr_array:
         """Return the symmetric matrix of weights."""
@@ -321,6 +320,7 @@ class Graph:
         networkx.Graph
             Its nodes are the names, or 0, …, n - 1 if there are none.
         """
+        check_attribute(weight, "weight", is_needed=True)
         return write_networkx(self._n_vertices, self._edges, self._weights, weight, self._labels)
 
     def to_igraph(self, weight: str = "weight") -> Any:
@@ -336,6 +336,7 @@ class Graph:
         igraph.Graph
             Names are in the vertex attribute ``name``.
         """
+        check_attribute(weight, "weight", is_needed=True)
         return write_igraph(self._n_vertices, self._edges, self._weights, weight, self._labels)
 
     def __repr__(self) -> str:

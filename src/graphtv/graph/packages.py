@@ -76,11 +76,12 @@ def write_igraph(n_vertices: int, edges: Any, values: Any, attribute: str, label
     )
 
 
-def check_attribute(attribute: Any, argument: str) -> None:
-    """Raise if an argument does not name an edge attribute."""
-    if attribute is not None and not isinstance(attribute, str):
+def check_attribute(attribute: Any, argument: str, *, is_needed: bool = False) -> None:
+    """Raise if an argument does not name an edge attribute; None is allowed unless it is needed."""
+    if not isinstance(attribute, str) and (is_needed or attribute is not None):
         raise ValueError(
-            f"{argument} must name an edge attribute or be None, got {brief(attribute)}"
+            f"{argument} must name an edge attribute{'' if is_needed else ' or be None'},"
+            f" got {brief(attribute)}"
         )
 
 

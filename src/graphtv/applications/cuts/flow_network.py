@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -302,7 +303,7 @@ def _number(name: Name, argument: str, names: tuple[Name, ...] | None) -> Any:
     """Return the number of a terminal; without names, what was given."""
     if names is None:
         return name
-    if name not in names:
+    if not isinstance(name, Hashable) or name not in names:
         raise ValueError(f"{argument} must be a vertex of the network, got {brief(name)}")
     return names.index(name)
 
