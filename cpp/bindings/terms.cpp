@@ -38,8 +38,9 @@ class PythonTermOf : public Base {
         const nb::gil_scoped_acquire gil;
         return nb::cast<double>(object.attr("conjugate")(copied(s)));
     }
-    // The object knows no single excess: what is left of the whole sums has to do. A conjugate that
-    // is too small makes it negative, which proves nothing either: its size counts.
+    // The object does not provide the excess of single entries, so the excess is computed from the
+    // total sums. If a conjugate is too small, it is negative. This proves nothing either, so its
+    // absolute value is used.
     Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
                 int n_threads) const override {
         CompensatedSum excess;

@@ -21,8 +21,8 @@ template <class Value>
 struct FlowProblem {
     EdgeList graph;
     std::span<const Value> forward, backward;  // capacities by edge, from tail to head and back
-    std::span<Value> flow;                     // by edge, from tail to head: the start, the answer
-    std::span<Value> excess;  // by vertex, deficits negative: of the start, at last
+    std::span<Value> flow;    // by edge, from tail to head: the start, replaced by the result
+    std::span<Value> excess;  // by vertex, negative for deficits; updated like the flow
 };
 
 template <class Capacity>

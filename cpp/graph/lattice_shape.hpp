@@ -9,8 +9,8 @@
 namespace graphtv {
 
 // The lengths of the axes: at least two axes, each of length at least 2. Edges may be in any order.
-// Edges may be missing, but not more than half of one per vertex and axis. Empty if there is no
-// such grid.
+// Some edges may be missing, but there must be at least half as many as there are pairs of a vertex
+// and an axis. Empty if there is no such grid.
 std::vector<Vertex> lattice_shape(const EdgeList& graph);
 
 }  // namespace graphtv

@@ -14,7 +14,7 @@ namespace graphtv {
 
 namespace {
 
-constexpr std::size_t few_edges = 1 << 16;  // not worth two threads
+constexpr std::size_t few_edges = 1 << 16;  // too few for several threads
 
 // Sums over the edges of each vertex in [low, high).
 struct Sums {
@@ -25,8 +25,9 @@ struct Sums {
     void add(Vertex v, double flow) const { sums[v] += flow; }
 };
 
-// The same and, in the place of their errors in units of the last place, the size of every partial
-// sum and of every product (Higham, "Accuracy and Stability of Numerical Algorithms", 3.3).
+// The same with a running error bound: the sum of the absolute values of all partial sums and of
+// all products, in units of the roundoff (Higham, "Accuracy and Stability of Numerical Algorithms",
+// 3.3).
 struct SumsWithErrors {
     double *sums, *errors;
     Vertex low, high;
@@ -41,7 +42,7 @@ struct SumsWithErrors {
     }
 };
 
-// Adds sign · flows to the vertices from `first` on, as far as they are in range.
+// Adds sign · flows to the vertices from `first` on that are in range.
 template <class To>
 void add_run(const To& to, Vertex first, double sign, const double* flows, std::size_t length) {
     const Vertex begin = std::max(first, to.low);
@@ -75,8 +76,8 @@ void gather(const EdgeList& graph, std::span<const double> weights, const Real* 
     }
 }
 
-// Threads share the channels, or the vertices of a single one: to(offset, low, high) says where sums
-// of a channel go.
+// Threads share the channels, or the vertices of a single channel. to(offset, low, high) returns
+// where the sums of a channel are stored.
 template <class Real, class To>
 void apply_adjoint(const EdgeList& graph, std::span<const double> weights, std::span<const Real> p,
                    double scale, std::size_t size, int n_threads, const To& to) {
@@ -111,7 +112,7 @@ void slope_of(const EdgeList& graph, std::span<const double> weights, std::span<
                   });
 }
 
-// What a product of p ≠ 0 loses to underflow is less than the floor.
+// A product with p ≠ 0 loses less than the floor to underflow.
 template <class Real>
 Errors errors_of(std::span<const double> counts, std::span<const Real> p) {
     const bool is_zero = std::ranges::all_of(p, [](Real x) { return x == Real{}; });
@@ -134,7 +135,7 @@ Certificate certificate_of(const DataTerm& term, const EdgeList& graph,
     found.gap = excess >= 0.0 ? excess : 0.0;
     found.rounding = vertices.rounding + edges.rounding +
                      4.0 * unit_roundoff * (std::abs(found.primal) + std::abs(found.dual));
-    // The sums of excess have as many terms as there are entries and edges, at most.
+    // The sums of the excess have at most as many terms as there are entries and edges.
     const auto n_terms = static_cast<double>(u.size() + p.size());
     found.gap_rounding = vertices.excess_rounding + edges.excess_rounding +
                          (formula_error + n_terms * unit_roundoff) * found.gap;

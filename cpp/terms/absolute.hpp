@@ -27,8 +27,8 @@ class AbsoluteTerm final : public EntrywiseTerm<AbsoluteTerm, SeparableTerm> {
         if (c == 0.0) return domain_.maximizer(s);
         return s > c ? domain_.upper : s < -c ? domain_.lower : signal_[i];
     }
-    // With r = u - f, |s| and what s exceeds c by, towards the end b of the domain:
-    // c |r| - s r + (|s| - c)₊ |b - f|, which is (|s| - c) |b - u| where r has the sign of s.
+    // Let r = u - f, and let b be the end of the domain on the side of s. The excess is c |r| - s r
+    // + (|s| - c)₊ |b - f|. If r has the sign of s, this is (|s| - c) |b - u|.
     double excess_at(std::size_t i, double u, double s) const {
         const double c = weights_[i], f = signal_[i];
         if (c == 0.0) return domain_.excess(u, s);

@@ -34,7 +34,7 @@ struct Interval {
     double maximizer(double s) const {
         return s > 0.0 ? upper : s < 0.0 ? lower : nearest_to_zero();
     }
-    // What the maximum of s·x over the interval exceeds s·u by.
+    // The maximum of s·x over the interval, minus s·u.
     double excess(double u, double s) const {
         return s == 0.0 ? 0.0 : s * ((s > 0.0 ? upper : lower) - u);
     }
@@ -68,8 +68,8 @@ class DataTerm {
     // G*(s) = sup_u ⟨s, u⟩ - G(u), over the domain where needed, by compensated summation.
     virtual double conjugate(std::span<const double> s, int n_threads = 1) const = 0;
 
-    // Both, and what G_i(u_i) + G_i*(s_i) exceeds u_i s_i by, for a certificate: s_i is known up to
-    // errors_i. `value` and `conjugate` say the same, to the last bit.
+    // Both sums, and the sum of G_i(u_i) + G_i*(s_i) - u_i s_i, for a certificate. s_i is known up
+    // to errors_i. `value` and `conjugate` return the same bits.
     virtual Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
                         int n_threads) const = 0;
 

@@ -1,5 +1,6 @@
-// Nonnegative differences of convex functions from their tangents, without cancellation, and the
-// constants that bound what rounding adds to them. docs/theory/certificates.md has the formulas.
+// Differences between convex functions and their tangents, which are nonnegative, computed without
+// cancellation. Also the constants that bound their rounding errors. The section "Certificates" of
+// docs/theory/solver.md explains how they are used.
 #pragma once
 
 #include <cmath>
@@ -15,10 +16,10 @@ inline constexpr double unit_roundoff = 0x1p-53;
 // Relative error of a formula below, and of a few operations around it.
 inline constexpr double formula_error = 0x1p-44;
 
-// More than any product of the formulas loses to underflow.
+// An upper bound of what any product in the formulas loses to underflow.
 inline constexpr double underflow_floor = 0x1p-1000;
 
-// a b ≥ 0 with what underflow may take away; nothing is taken from 0.
+// An upper bound of a b ≥ 0 that allows for underflow; exact if a factor is 0.
 inline double product_above(double a, double b) {
     return a * b + ((a != 0.0) & (b != 0.0) ? underflow_floor : 0.0);
 }
@@ -50,8 +51,9 @@ inline double huber_divergence(double r, double y, double delta) {
     return 0.5 * (r - y) * (r - y);
 }
 
-// The Kullback-Leibler divergence of coins, t log(t/q) + (1 - t) log((1 - t)/(1 - q)), where
-// q = 1/(1 + exp(v)). The weights of both sides are computed apart, so that neither loses digits.
+// The Kullback-Leibler divergence of two Bernoulli distributions, t log(t/q) + (1 - t) log((1 -
+// t)/(1 - q)), where q = 1/(1 + exp(v)). q and 1 - q are computed separately, so that neither loses
+// digits.
 inline double coin_divergence(double t, double v) {
     const double q = 1.0 / (1.0 + elementary::exp(v)), rest = 1.0 / (1.0 + elementary::exp(-v));
     const double more = t - q;

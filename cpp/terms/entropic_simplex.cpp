@@ -75,12 +75,12 @@ double EntropicSimplexTerm::conjugate(std::span<const double> s, int n_threads) 
 //
 //     ε Σ_c π_c ((1 + x_c) log(1 + x_c) - x_c) + η (ε - L),    x_c = u_c/π_c - 1,
 //
-// where η = Σ u - 1 is what rounding has left. Its derivative in s_c is π_c - u_c.
+// where η = Σ u - 1 is a rounding error. The derivative of the excess in s_c is π_c - u_c.
 Tally EntropicSimplexTerm::tally(std::span<const double> u, std::span<const double> s,
                                  const Errors& errors, int n_threads) const {
     const std::size_t n = n_vertices(), n_classes = n_channels();
     const auto fill = [&](std::size_t first, std::size_t length, TallyRow& row) {
-        constexpr double nothing = -700.0;  // in comparison with exp(0)
+        constexpr double nothing = -700.0;  // negligible compared with exp(0)
         using Numbers = TallyRow::Numbers;
         std::vector<Numbers> powers(n_classes);
         Numbers top, sum{}, over, worst{}, largest, s_error{};

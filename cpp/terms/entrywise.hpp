@@ -4,8 +4,8 @@
 //     value_at(i, u), conjugate_at(i, s), prox_at(i, v, step),
 //     maximizer_at(i, s)         argmax_u s u - G_i(u) over the domain
 //     excess_at(i, u, s)         G_i(u) + G_i*(s) - u s, without cancellation
-//     excess_error_at(i, u, s)   how much another s would make the computed excess exact
-//     rate_at(i), extra_size_at(i)   value_at(i, u) adds up numbers, and a multiple of u, whose sizes
+//     excess_error_at(i, u, s) by how much s would have to change to make the computed excess exact
+//     rate_at(i), extra_size_at(i) value_at(i, u) adds up numbers, and a multiple of u, whose sizes
 //                                exceed its own by at most 2 rate |u| + extra
 //
 // which are inlined here.
@@ -73,8 +73,8 @@ class EntrywiseTerm : public Base {
             .value();
     }
 
-    // The derivative of the excess in s is maximizer_at(i, s) - u, which grows with s: the errors
-    // of s count at most so much at an end of their interval.
+    // The derivative of the excess in s is maximizer_at(i, s) - u, which increases with s. So the
+    // effect of an error of s is largest at one of the ends of its interval.
     Tally tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
                 int n_threads) const override {
         const auto fill = [&](std::size_t first, std::size_t length, TallyRow& row) {
@@ -102,7 +102,8 @@ class EntrywiseTerm : public Base {
         return tally_of(u.size(), n_threads, fill);
     }
 
-    // Formulas as good as their operations, and values without cancellation, unless a term differs.
+    // Defaults for terms whose formulas are as accurate as their operations and whose values have
+    // no cancellation.
     double excess_error_at(std::size_t, double, double) const { return 0.0; }
     double rate_at(std::size_t) const { return 0.0; }
     double extra_size_at(std::size_t) const { return 0.0; }

@@ -30,8 +30,9 @@ class HuberTerm final : public EntrywiseTerm<HuberTerm, SmoothTerm> {
         if (c == 0.0) return domain_.maximizer(s);
         return std::abs(s) <= c * delta_ ? domain_.clip(signal_[i] + s / c) : domain_.maximizer(s);
     }
-    // For s ≥ 0, y = s/c and the slope y₀ = min(y, δ, b - f) at the maximiser: the excess for y₀,
-    // and (y - y₀)(b - u), b the end of the domain. For s < 0 all signs change.
+    // For s ≥ 0, let y = s/c, let b be the upper end of the domain, and let y₀ = min(y, δ, b - f)
+    // be the slope at the maximiser. The excess is that for y₀ plus (y - y₀)(b - u). For s < 0 all
+    // signs change.
     double excess_at(std::size_t i, double u, double s) const {
         const double c = weights_[i], f = signal_[i];
         if (c == 0.0) return domain_.excess(u, s);

@@ -48,7 +48,7 @@ class LogisticTerm final : public EntrywiseTerm<LogisticTerm, SmoothTerm> {
             return t == 0.0 || t == 1.0 ? 0.0 : std::numeric_limits<double>::infinity();
         return s * u - value_at(i, u);
     }
-    // With σ at the maximiser: that of the two coins, and (t - σ)(y u - y maximizer).
+    // With σ at the maximiser, the excess is the coin divergence plus (t - σ)(y u - y maximizer).
     double excess_at(std::size_t i, double u, double s) const {
         const double c = weight(i);
         if (c == 0.0) return domain_.excess(u, s);

@@ -34,8 +34,9 @@ double conjugate_of(EdgePenalty h, std::span<const Real> p, int n_threads) {
         .value();
 }
 
-// An edge's h(x) + δ/2 p² - p x for x = ω |u_i - u_j| and p in that direction, and its rounding: a
-// product of nonnegative numbers, or a square whose root has an absolute error.
+// The excess h(x) + δ/2 p² - p x of an edge, where x = ω |u_i - u_j| and p is taken in the same
+// direction, and its rounding error. The excess is a product of nonnegative numbers, or a square
+// whose root has an absolute error.
 void set_excess(double x, double p, double delta, double& excess, double& rounding) {
     const double rest = 1.0 - p;
     if (x < delta) {
@@ -48,8 +49,8 @@ void set_excess(double x, double p, double delta, double& excess, double& roundi
     }
 }
 
-// Total variation: an edge's excess is ω |u_i - u_j| (1 - p), p in the direction of the difference.
-// All errors are relative ones.
+// Total variation: the excess of an edge is ω |u_i - u_j| (1 - p), with p in the direction of the
+// difference. All errors are relative.
 template <class Real>
 Tally tally_of_differences(const EdgeList& graph, std::span<const double> weights,
                            const double* channel, const Real* flows, int n_threads) {

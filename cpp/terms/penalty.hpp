@@ -38,9 +38,9 @@ class Penalty {
     virtual double conjugate(std::span<const double> p, int n_threads) const = 0;
     virtual double conjugate(std::span<const Rounded> p, int n_threads) const;
 
-    // Both, and what F_g(x_g) + F_g*(p_g) exceeds ⟨x_g, p_g⟩ by, for a certificate. `value` and
-    // `conjugate` say the same, to the last bit. Where a penalty does not know the excess of a group,
-    // it is that of the whole sums.
+    // Both sums, and the sum of F_g(x_g) + F_g*(p_g) - ⟨x_g, p_g⟩, for a certificate. `value` and
+    // `conjugate` return the same bits. If a penalty does not know the excess of a group, the
+    // excess is computed from the total sums.
     virtual Tally tally(const EdgeList& graph, std::span<const double> weights,
                         std::span<const double> u, std::span<const double> p, int n_threads) const;
     virtual Tally tally(const EdgeList& graph, std::span<const double> weights,

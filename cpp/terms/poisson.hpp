@@ -12,7 +12,7 @@ namespace graphtv {
 
 class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
   public:
-    // The unit is the number that u and f are divided by: values are those of u times the unit.
+    // u and f are divided by the unit. The objective is that of u times the unit.
     PoissonTerm(TermShape shape, std::span<const double> counts, std::span<const double> weights,
                 double unit = 1.0);
 
@@ -31,7 +31,7 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
         const double u = maximizer_at(i, s);
         return weights_[i] == 0.0 ? s * u : s * u - value_at(i, u);
     }
-    // With w the maximiser: c f (u/w - 1 - log(u/w)) and (G_i'(w) - s)(u - w).
+    // With w the maximiser, the excess is c f (u/w - 1 - log(u/w)) + (G_i'(w) - s)(u - w).
     double excess_at(std::size_t i, double u, double s) const {
         const double c = weights_[i], f = counts_[i];
         if (c == 0.0) return domain_.excess(u, s);

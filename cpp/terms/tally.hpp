@@ -3,9 +3,9 @@
 //
 //     g(x) + g*(y) - x y ≥ 0,
 //
-// and the sum of all these excesses is the gap, since the products cancel: ⟨u, -Kᵀp⟩ + ⟨Ku, p⟩ = 0.
-// Each excess is computed without cancellation. So the gap is as accurate as its terms, however
-// large the objectives or the data are in comparison.
+// The sum of all these excesses is the gap, since the products cancel: ⟨u, -Kᵀp⟩ + ⟨Ku, p⟩ = 0.
+// Each excess is computed without cancellation. So the gap is as accurate as its terms, even if the
+// objectives or the data are much larger.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Errors {
 
 struct Tally {
     CompensatedSum value, conjugate;  // Σ g(x) and Σ g*(y)
-    double excess = 0.0;              // Σ of the excess, of terms that do not cancel
+    double excess = 0.0;              // the sum of the excesses, without cancellation
     double rounding = 0.0;            // bounds the errors of the first two together
     double excess_rounding = 0.0;     // bounds that of the third, but for its summation
 
@@ -39,7 +39,7 @@ struct Tally {
     }
 };
 
-// What one vertex or edge adds to each.
+// The contributions of one vertex or edge.
 struct TallyRow {
     static constexpr std::size_t most = 64;
     using Numbers = std::array<double, most>;
@@ -55,8 +55,8 @@ inline void add_plainly(const TallyRow::Numbers& row, std::size_t length,
     for (; k < length; ++k) sums[0] += row[k];
 }
 
-// fill(i, length, row) for rows that make up [0, n). Values and conjugates are summed in the order
-// of `sum_of`, the others, which are not negative, in four sums in turn.
+// Calls fill(i, length, row) for rows that cover [0, n). Values and conjugates are summed in the
+// order of `sum_of`. The other terms, which are nonnegative, are added to four sums in turn.
 template <class Fill>
 Tally tally_of(std::size_t n, int n_threads, const Fill& fill) {
     const Shards shards(n);
@@ -100,7 +100,7 @@ Tally tally_of(std::size_t n, int n_threads, const Fill& fill) {
     return total;
 }
 
-// The same for values and excess alone: fill(i, length, values, excess).
+// The same for values and excesses only, with fill(i, length, values, excess).
 template <class Fill>
 Tally tally_of_pairs(std::size_t n, int n_threads, const Fill& fill) {
     const Shards shards(n);

@@ -20,8 +20,9 @@
 // that q_1, y_1 and the previous u need not be stored. This halves the memory traffic.
 //
 // On other graphs the slots dominate the memory. Instead of y_l, they store the last change of q_l
-// in single precision. The change is rounded before it is added to q_l. So q_l is feasible up to 8
-// digits of its last change, and u = f - C⁻¹ Σ q_l holds to full precision.
+// in single precision. The change is rounded before it is added to q_l. So q_l is feasible up to
+// the rounding of its last change to single precision, and u = f - C⁻¹ Σ q_l holds to full
+// precision.
 //
 // Departure: the PDHG of the paper updates all blocks at once from the same ū.
 #pragma once
