@@ -10,11 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from graphtv import (
+    PDHG,
     AbsoluteLoss,
     Graph,
     HuberLoss,
+    HuberTV,
     LinearBox,
+    LogisticLoss,
     Problem,
+    SquaredLoss,
     _core,
     decompose,
     grid_graph,
@@ -22,7 +26,7 @@ from graphtv import (
 )
 from graphtv.decomposition.partition import ForestPartition
 from graphtv.decomposition.preconditioner import as_preconditioner
-from graphtv.gallery import erdos_renyi_graph, piecewise_constant_image
+from graphtv.gallery import erdos_renyi_graph, examples, piecewise_constant_image
 from reference import pdhg as reference
 from reference.certificate import certificate
 from reference.tv import tv_quadratic
@@ -255,6 +259,52 @@ def test_terms_without_strong_convexity_restart_to_the_optimum() -> None:
         primal, dual = solver.evaluate()
         assert restarts > 3
         assert -1e-12 <= primal - dual <= 1e-7 * primal
+
+
+class TestAutomaticScheme:
+    @staticmethod
+    def count(problem: Problem, scheme: str, preconditioner: str, most: int) -> int:
+        result = solve(
+            problem,
+            method=PDHG(scheme=scheme),
+            preconditioner=preconditioner,
+            max_iterations=most,
+            n_threads=1,
+        )
+        return result.iterations if result.status == "optimal" else most + 1
+
+    def test_steady_progress_is_not_restarted(self) -> None:
+        roads = examples.roads()
+        found = self.count(roads, "auto", "none", 2000)
+        assert 400 < found <= 2000
+        assert found == self.count(roads, "balanced", "none", 2000)
+
+    @pytest.mark.parametrize("width", [0.01, 10.0])
+    def test_without_progress_it_restarts_from_the_start(self, width: float) -> None:
+        f = piecewise_constant_image((32, 32), seed=1)[0].ravel()
+        stiff = Problem(grid_graph((32, 32), 1e4), SquaredLoss(f), HuberTV(width))
+        assert self.count(stiff, "balanced", "diagonal", 4000) > 4000
+        restarted = self.count(stiff, "restarted", "diagonal", 4000)
+        assert restarted <= 4000
+        # 200 iterations show that there is no progress.
+        assert self.count(stiff, "auto", "diagonal", 4000) <= 1.5 * restarted + 200
+
+    def test_a_given_start_is_not_forgotten(self) -> None:
+        f = piecewise_constant_image((32, 32), seed=1)[0].ravel()
+        stiff = Problem(grid_graph((32, 32), 1e4), SquaredLoss(f), HuberTV(0.1))
+        good = solve(stiff, tol=1e-5)
+        options = {"method": "pdhg", "preconditioner": "diagonal", "tol": 1e-9}
+        found = solve(stiff, **options, warm_start=good, max_iterations=300)
+        assert found.relative_gap <= 1e-5
+
+
+def test_logistic_loss_starts_at_a_good_weight() -> None:
+    image = piecewise_constant_image((256, 256), seed=0)[0][::2, ::2].ravel()
+    labels = np.where(image > np.median(image), 1, -1)
+    problem = Problem(grid_graph((128, 128), 0.2), LogisticLoss(labels))
+    result = solve(problem, method="pdhg", preconditioner="chains", tol=1e-3)
+    assert result.status == "optimal"
+    assert result.iterations <= 40
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])

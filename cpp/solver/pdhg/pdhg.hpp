@@ -20,10 +20,11 @@
 //   restarts from (û, p̂) when the fixed-point residual has decreased enough (Lu and Yang,
 //   "Restarted Halpern PDHG for linear programming", 2024). The weight is balanced at restarts
 //   (PDLP). For G without strong convexity.
-// - automatic: balanced at first, then restarted from the iteration at which that becomes the
-//   faster one. If condition numbers are large, over-relaxation alone makes little progress.
+// - automatic: balanced while the fixed-point residual falls steadily, otherwise restarted, from the
+//   start. If condition numbers are large, over-relaxation alone makes little progress.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -99,6 +100,8 @@ class Pdhg {
     template <class Entry>
     double squared_norm(const Entry& entry) const;
     Distances begin_epoch();
+    void minimise_data_term();
+    bool is_steady(const Distances& moved);
     void begin_restarts();
     void balance(const Distances& moved, double share, double largest_change);
     void take_weight(double weight);
@@ -118,7 +121,7 @@ class Pdhg {
 
     double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
     double unit_;                           // the natural weight, for units of u and ω
-    long long iteration_ = 0, next_balance_, next_recondition_;
+    long long iteration_ = 0, next_balance_, next_check_, next_recondition_;
     long long earlier_sweeps_ = 0;
     std::optional<Reconditioning> reconditioning_;
     // By vertex: the starting point of the step (u and Kᵀp), its arrival (û), the anchor, and ū.
@@ -128,7 +131,9 @@ class Pdhg {
     Blend blend_;
     long long epoch_length_ = 0;
     double first_residual_ = 0.0, last_residual_ = 0.0;
+    double checked_residual_ = std::numeric_limits<double>::infinity();
     bool is_torn_ = false;  // the watch ended a step
+    bool is_warm_ = false;  // the starting point was given
 };
 
 }  // namespace graphtv

@@ -18,8 +18,8 @@ class PDHG:
     scheme : {'auto', 'fixed', 'accelerated', 'balanced', 'restarted'}
         ``fixed``: constant steps. ``accelerated``: Algorithm 2 of Chambolle and Pock [1]_, for
         strongly convex data terms. ``balanced``: over-relaxed, with steps that are balanced
-        periodically. ``restarted``: Halpern's iteration with restarts [2]_. ``auto``: balanced for
-        at most 400 iterations and restarted afterwards; terms without strong convexity are
+        periodically. ``restarted``: Halpern's iteration with restarts [2]_. ``auto``: balanced
+        while that makes steady progress, otherwise restarted; terms without strong convexity are
         restarted from the beginning.
     gamma : float, optional
         Constant of strong convexity for ``accelerated``; by default that of the data term. The
