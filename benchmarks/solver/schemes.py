@@ -38,7 +38,7 @@ def problems(quick: bool) -> Iterator[tuple[str, Problem, str]]:
         for preconditioner in ("none", "diagonal", "linear"):
             yield "roads of the demo", roads, preconditioner
     for side in (8,) if quick else (32, 64, 128):
-        image = SquaredLoss(gallery.piecewise_constant_image((side, side), seed=1)[0].ravel())
+        image = SquaredLoss(gallery.piecewise_constant_image((side, side), rng=1)[0].ravel())
         for weight in (1.0, 10.0, 100.0, 1e4):
             grid = grid_graph((side, side), weight)
             for delta in (0.01, 0.1, 10.0) if side == 64 else (0.1,):
@@ -51,7 +51,7 @@ def problems(quick: bool) -> Iterator[tuple[str, Problem, str]]:
                 yield f"grid {side}², {weight:g}, TV", Problem(grid, image), "diagonal"
     rng = np.random.default_rng(0)
     n = 60 if quick else 3000
-    neighbours, tree = knn_graph(rng.random((n, 2)), 6), gallery.random_tree(n, seed=0)
+    neighbours, tree = knn_graph(rng.random((n, 2)), 6), gallery.random_tree(n, rng=0)
     f = SquaredLoss(rng.standard_normal(n))
     counts = PoissonLoss(rng.poisson(3, n) + 1.0)
     for weight in (1.0, 100.0, 1e4):

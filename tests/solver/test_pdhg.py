@@ -281,7 +281,7 @@ class TestAutomaticScheme:
 
     @pytest.mark.parametrize("width", [0.01, 10.0])
     def test_without_progress_it_restarts_from_the_start(self, width: float) -> None:
-        f = piecewise_constant_image((32, 32), seed=1)[0].ravel()
+        f = piecewise_constant_image((32, 32), rng=1)[0].ravel()
         stiff = Problem(grid_graph((32, 32), 1e4), SquaredLoss(f), HuberTV(width))
         assert self.count(stiff, "balanced", "diagonal", 4000) > 4000
         restarted = self.count(stiff, "restarted", "diagonal", 4000)
@@ -290,7 +290,7 @@ class TestAutomaticScheme:
         assert self.count(stiff, "auto", "diagonal", 4000) <= 1.5 * restarted + 200
 
     def test_a_given_start_is_not_forgotten(self) -> None:
-        f = piecewise_constant_image((32, 32), seed=1)[0].ravel()
+        f = piecewise_constant_image((32, 32), rng=1)[0].ravel()
         stiff = Problem(grid_graph((32, 32), 1e4), SquaredLoss(f), HuberTV(0.1))
         good = solve(stiff, tol=1e-5)
         options = {"method": "pdhg", "preconditioner": "diagonal", "tol": 1e-9}
@@ -299,7 +299,7 @@ class TestAutomaticScheme:
 
 
 def test_logistic_loss_starts_at_a_good_weight() -> None:
-    image = piecewise_constant_image((256, 256), seed=0)[0][::2, ::2].ravel()
+    image = piecewise_constant_image((256, 256), rng=0)[0][::2, ::2].ravel()
     labels = np.where(image > np.median(image), 1, -1)
     problem = Problem(grid_graph((128, 128), 0.2), LogisticLoss(labels))
     result = solve(problem, method="pdhg", preconditioner="chains", tol=1e-3)
