@@ -16,11 +16,11 @@ from graphtv.terms._arrays import from_core
 from graphtv.terms.base import as_location
 
 CHUNK = 1 << 18
-"""Edges to deal with in one go."""
+"""Number of edges processed at a time."""
 
 
 class Proved:
-    """What has a proof of how far its points are from optimal."""
+    """Base class of objects with a proof of how far their points are from optimal."""
 
     proof: Proof
 
@@ -36,18 +36,18 @@ class Proved:
 
     @property
     def gap(self) -> float:
-        """A number that the exact gap does not exceed."""
+        """An upper bound of the exact gap."""
         return self.proof.gap + self.proof.gap_rounding
 
     @property
     def relative_gap(self) -> float:
-        """A number that the exact relative gap does not exceed."""
+        """An upper bound of the exact relative gap."""
         return self.proof.proved_gap
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate(Proved):
-    """A primal and a dual point, as the core's flat arrays, and what they prove."""
+    """A primal and a dual point, as the core's flat arrays, with their proof."""
 
     problem: Problem
     u: Floats
@@ -55,17 +55,17 @@ class Certificate(Proved):
     proof: Proof
 
     def with_better(self, u: Floats, primal: float, n_threads: int = 1) -> Certificate:
-        """Return the certificate with another primal point, if that is better."""
+        """Return the certificate with another primal point if that is better."""
         if not primal < self.primal:
             return self
         return certify(self.problem, u, self.p, n_threads)
 
     @property
     def error_bound(self) -> float | None:
-        """√(2 gap/γ) ≥ ‖u - u*‖, if G is strongly convex, and if that says anything.
+        """√(2 gap/γ) ≥ ‖u - u*‖ if G is strongly convex and the bound is informative, else None.
 
-        The curvature of some terms fades away, and is known inside their domain only. Since the
-        domain holds a solution, distances beyond its extent are no news.
+        The curvature of some terms decreases to 0 and is known inside their domain only. The domain
+        contains a solution, so a bound beyond its extent says nothing.
         """
         problem, u = self.problem, self.u
         gamma = problem.term.strong_convexity
@@ -74,7 +74,7 @@ class Certificate(Proved):
         is_outside = least < lower or most > upper
         if gamma == 0.0 or (problem.traits.is_curved_in_domain_only and is_outside):
             return None
-        # By parts: the quotient may be beyond the largest number.
+        # Computed from the two roots, because the quotient may overflow.
         bound = math.sqrt(2.0 * self.gap) / math.sqrt(gamma) * (1.0 + 1e-15)
         extent = max(most, upper) - min(least, lower)
         return bound if bound < math.inf and bound <= math.sqrt(u.size) * extent else None
@@ -86,7 +86,7 @@ def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certifica
 
 
 def certify_rounded(problem: Problem, found: Certificate, n_threads: int) -> Certificate:
-    """Certify what is returned: the point found in the normal form, as rounded around an offset."""
+    """Certify the returned point: that of the normal form, rounded by adding the offset."""
     form = problem._form
     if form.centre is None:
         return found
@@ -98,7 +98,7 @@ def certify_rounded(problem: Problem, found: Certificate, n_threads: int) -> Cer
 
 
 def unrounded(found: Certificate) -> Unrounded:
-    """Return what is known before a point is rounded around an offset."""
+    """Return the point and its bounds before the offset is added, which rounds it."""
     u = from_core(found.u, found.problem.shape)
     return Unrounded(u, found.proof.relative_gap, found.error_bound)
 
@@ -106,7 +106,7 @@ def unrounded(found: Certificate) -> Unrounded:
 def certify_in_time(
     problem: Problem, u: Floats, p: Floats, n_threads: int, watch: _core.Watch
 ) -> Certificate | None:
-    """Do the same unless the watch expires on the way."""
+    """Certify the points; return None if the watch expires."""
     try:
         with watch:
             return certify(problem, u, p, n_threads)
@@ -115,15 +115,16 @@ def certify_in_time(
 
 
 def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> Certificate | None:
-    """Return the best constants with p = 0, if they fit the data so well that the minimum is 0.
+    """Return the best constants with p = 0 if they fit the data exactly, so that the minimum is 0.
 
-    Iterations come close to them, but no relative gap forgives a last bit there.
+    Iterations come close to this point, but an error in the last bit already makes the relative gap
+    large.
     """
     data, graph, term = as_location(problem.data), problem.graph, problem.term
     if data is None:
         return None
     first = 0
-    while first < graph.n_edges and not watch.expired:  # as a rule the first few tell
+    while first < graph.n_edges and not watch.expired:  # the first few edges usually decide
         last = 100 if first == 0 else first + CHUNK
         tail, head = graph.edges[first:last].T
         first = last

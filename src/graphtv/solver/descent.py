@@ -16,21 +16,21 @@ from graphtv.terms._arrays import to_core
 from graphtv.terms.base import as_quadratic
 
 LEAST_WEIGHT = 1e-3
-"""Vertices without data count as this part of the heaviest one, where descent is only a start."""
+"""Weight of vertices without data relative to the largest, if descent only provides a start."""
 
 ChannelDescent = Any
 """A `BlockDescent`, `EdgeDescent` or `LatticeDescent` of the core."""
 
 _ONES = np.empty(0)
-"""How the core is told that all vertices weigh 1."""
+"""The vertex weights that mean 1 everywhere in the core."""
 
 
 class Descent:
-    """What descent over edges and over forests share: one descent of the core per channel."""
+    """Base class of descent over edges and over forests: one descent of the core per channel."""
 
     method = "descent"
     is_exhausted = False
-    _is_done_in_one = False  # iteration
+    _is_done_in_one = False  # whether one iteration gives the solution
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Descent:
         self._n, self._m = problem.graph.n_vertices, problem.graph.n_edges
         data = as_quadratic(problem.data)
         assert data is not None
-        # Whether the objectives of the descents are the problem's.
+        # Whether the objectives of the descents are those of the problem.
         self._knows_values = width(problem) == 0.0 and data.is_complete
         self._channels, self._scales = self._make_channels()
         if start is not None:
@@ -64,12 +64,12 @@ class Descent:
         self._channels = []
 
     def resume(self, p: Floats) -> None:
-        """Go on from p, without momentum."""
+        """Continue from p without momentum."""
         self._channels, _ = self._make_channels()
         self._start_from(p)
 
     def _make_channels(self) -> tuple[list[ChannelDescent], list[float]]:
-        """Return a descent per channel, and the scale of each one's objective."""
+        """Return a descent per channel, and the scales of their objectives."""
         raise NotImplementedError
 
     def _start_from(self, p: Floats) -> None:
@@ -89,7 +89,7 @@ class Descent:
         self.is_final = self._is_done_in_one
 
     def evaluate(self) -> tuple[float, float]:
-        """Return the primal and the dual objective of the current point, to rounding."""
+        """Return the primal and the dual objective of the current point, up to rounding."""
         if self._knows_values:
             return self._primal_value(), self._total("dual_value")
         problem, threads = self._problem, self._n_threads
@@ -97,11 +97,11 @@ class Descent:
         return primal, problem._dual(self.dual_point(), threads)
 
     def _primal_value(self) -> float:
-        """Return the primal objective where the descents know the dual one."""
+        """Return the primal objective, for descents that know only the dual one."""
         return self._problem._primal(self.primal_point(), self._n_threads)
 
     def _total(self, value: str) -> float:
-        """Return the sum of what the channels give for an objective."""
+        """Return the sum of an objective over the channels."""
         values = (
             scale * getattr(channel, value)
             for scale, channel in zip(self._scales, self._channels, strict=True)
@@ -130,7 +130,7 @@ class Descent:
         return p.reshape(-1)
 
     def conclude(self) -> None:
-        """There is nothing to free."""
+        """No-op: there is nothing to free."""
 
 
 class EdgeDescent(Descent):
@@ -155,11 +155,11 @@ class EdgeDescent(Descent):
                 channel.start_from_coarse(watch, n_threads)
 
     def _primal_value(self) -> float:
-        """Return the primal objective, which the fast descents know too."""
+        """Return the primal objective. The fast descents know it as well."""
         return self._total("primal_value") if self._lattice else super()._primal_value()
 
     def _make_channels(self) -> tuple[list[ChannelDescent], list[float]]:
-        """Return a descent per channel, the fast one on grids."""
+        """Return a descent per channel. On grids it is the fast one."""
         graph, made, scales = self._problem.graph, list[ChannelDescent](), []
         for channel in _scaled_channels(self._problem):
             arrays = (graph.edges, channel.edge_weights, channel.signal, channel.vertex_weights)
@@ -172,7 +172,7 @@ class EdgeDescent(Descent):
 
 
 class ForestDescent(Descent):
-    """Descent forest by forest. One that never rests does not keep the partition."""
+    """Descent forest by forest. A descent that is never paused does not keep the partition."""
 
     def __init__(
         self,
@@ -193,11 +193,11 @@ class ForestDescent(Descent):
 
     @property
     def sweeps(self) -> int:
-        """Solves of a whole forest done."""
+        """Number of solves of a whole forest so far."""
         return self.iterations * self._n_forests * self._problem.term.n_channels
 
     def conclude(self) -> None:
-        """Free the momentum, and where the chains of the last step jump."""
+        """Free the momentum and the jumps of the last solution."""
         for channel in self._channels:
             channel.rest()
 
@@ -225,33 +225,33 @@ class ForestDescent(Descent):
 
 
 class _Channel(NamedTuple):
-    """What the core takes for one channel."""
+    """The arguments of the core for one channel."""
 
     signal: Floats
     vertex_weights: Floats
     edge_weights: Floats
-    scale: float  # of the objective
-    is_like_last: bool  # whether the weights are those of the channel before
+    scale: float  # factor of the objective
+    is_like_last: bool  # whether the weights are those of the previous channel
 
 
 def _scaled_channels(problem: Problem) -> Iterator[_Channel]:
     """Yield the channels.
 
-    With one weight c for all vertices the objective is c times that of the weights ω/c and δ/c,
-    which the faster solvers of plain chains take.
+    If all vertices have the same weight c, the objective is c times that of the problem with the
+    weights ω/c and δ/c. The faster solvers for plain chains then apply.
     """
     graph, data = problem.graph, as_quadratic(problem.data)
     assert data is not None
     shape = (problem.term.n_channels, graph.n_vertices)
     signals = to_core(data.signal).reshape(shape)
-    weights = data.weights.reshape(shape[::-1]).T  # no copy of what may be one number
+    weights = data.weights.reshape(shape[::-1]).T  # no copy, since it may be a single number
     least = LEAST_WEIGHT * max(float(weights.max(initial=0.0)), np.finfo(float).tiny)
     is_complete = data.is_complete
     for index, (signal, c) in enumerate(zip(signals, weights, strict=True)):
         is_even = c.size == 0 or c.strides == (0,) or bool((c == c[0]).all())
         scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0
         vertex_weights = _ONES if is_even else np.where(c > 0.0, c, least)
-        with np.errstate(over="ignore"):  # what overflows ends without a certificate
+        with np.errstate(over="ignore"):  # a run that overflows ends without a certificate
             edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
         yield _Channel(
             signal if is_complete else _filled(signal, c),
@@ -263,7 +263,7 @@ def _scaled_channels(problem: Problem) -> Iterator[_Channel]:
 
 
 def _filled(signal: Floats, c: Floats) -> Floats:
-    """Return the signal with its mean where there is no data: what stands there must not show."""
+    """Return the signal with its mean in place of missing data, so these values have no effect."""
     there = c > 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(np.average(signal[there], weights=c[there])) if there.any() else 0.0

@@ -1,4 +1,4 @@
-"""What the strategy knows of a request: the only place where it looks at terms and penalties."""
+"""Facts about a request, for the strategy. Only this module looks at terms and penalties."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ METHODS = ("auto", "pdhg", "descent", "exact")
 
 @dataclass(frozen=True)
 class Facts:
-    """A problem and what is asked for, reduced to what decisions depend on.
+    """The properties of a problem and of a request that decisions depend on.
 
     Attributes
     ----------
     data, penalty : str
-        What messages call the data term and the penalty.
+        The names of the data term and of the penalty in messages.
     n_vertices, n_edges, n_entries : int
         Sizes of the graph and of u.
     is_squared : bool
@@ -35,24 +35,25 @@ class Facts:
     is_complete : bool
         Whether every vertex has data, for the squared loss.
     is_box, has_even_box : bool
-        Whether it is a linear cost on a box, with the same bounds at all vertices.
+        Whether the data term is a linear cost on a box, and whether the bounds are the same at all
+        vertices.
     is_smooth, is_separable : bool
-        Whether max-flow and the polish can take the data term.
+        Whether the data term allows max-flow, and whether it allows the polish.
     is_vertexwise : bool
         Whether the data term is a sum over the vertices.
     is_tv, is_edgewise : bool
-        Whether the penalty is total variation, and whether it is a sum over edges as this is.
+        Whether the penalty is total variation, and whether it is a sum over single edges.
     is_grid : bool
-        Whether the graph is a grid; known only where the penalty is curved.
+        Whether the graph is a grid. Known only if the penalty is curved.
     stiffness : float
-        Mean weight of the edges over the mean slope of the loss at the best constant; known only
-        where the penalty is curved, else 0.
+        Mean weight of the edges divided by the mean slope of the loss at the best constant. Known
+        only if the penalty is curved, otherwise 0.
     condition : float
-        ω/√(cδ) of the mean weights of edges and vertices; known for `HuberTV` with squared loss.
+        ω/√(cδ) for the mean weights of edges and vertices. Known for `HuberTV` with squared loss.
     has_one_weight : bool
-        Whether all vertices have the same positive weight; known only for trees.
+        Whether all vertices have the same positive weight. Known only for trees.
     method, preconditioner : str
-        What is asked for; ``custom`` for a partition of the user's own.
+        The requested method and preconditioner; ``custom`` for a partition given by the user.
     tolerance : float
         The relative gap to prove, 0 for the exact answer.
     """
@@ -81,12 +82,12 @@ class Facts:
 
     @property
     def is_tree(self) -> bool:
-        """Whether there are too few edges for a cycle in a connected graph."""
+        """Whether a connected graph with this number of edges has no cycle."""
         return self.n_edges < self.n_vertices
 
     @classmethod
     def of(cls, problem: Problem, method: Any, preconditioner: Any, tolerance: float) -> Facts:
-        """Collect the facts; raise if there is no such method."""
+        """Collect the facts; raise ValueError for an unknown method."""
         asked = "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS)
         data, graph = problem.data, problem.graph
         squares, box = as_quadratic(data), as_box(data)
@@ -119,7 +120,7 @@ class Facts:
 
 
 def _stiffness(problem: Problem) -> float:
-    """Return the weight of the edges over the slope of the loss: if large, u is nearly constant."""
+    """Return the weight of the edges divided by the slope of the loss; if large, u is flat."""
     u = good_constants(problem)
     if u is None or not isinstance(problem.data, WeightedLoss) or problem.graph.n_edges == 0:
         return 0.0
@@ -128,7 +129,7 @@ def _stiffness(problem: Problem) -> float:
 
 
 def _condition(problem: Problem) -> float:
-    """Return the root of the largest curvature of the penalty over that of the loss, roughly."""
+    """Return the approximate root of the curvature of the penalty divided by that of the loss."""
     squares, delta, graph = as_quadratic(problem.data), problem.delta, problem.graph
     if squares is None or not delta or graph.n_edges == 0:
         return 0.0

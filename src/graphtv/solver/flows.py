@@ -1,8 +1,8 @@
 """Maximum flows that turn a good point into the exact answer (docs/theory/exact-finish.md).
 
-Their cost is not known in advance: small in two dimensions, large where excess has far to go
-(volumes, long networks). So they have an allowance of work, counted in arcs per vertex, not in
-seconds: runs repeat bit by bit.
+Their cost is not known in advance. It is small in two dimensions, and large where excess has to
+travel far (volumes, long networks). Therefore the work is limited by an allowance. It is counted in
+arcs per vertex and not in seconds, so that runs are reproducible bit by bit.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from graphtv.solver.stage import rounded
 class Flows:
     """One attempt at the exact answer.
 
-    It works in the arrays it is given. When the allowance is exhausted, u is unchanged and p is
-    the start again, to a multiple of 1/32767 where flow had moved.
+    The arrays u and p are changed in place. If the allowance is exhausted, u is unchanged and p is
+    the start again, rounded to multiples of 1/32767 where flow has moved.
     """
 
     method = "flows"
@@ -38,19 +38,19 @@ class Flows:
     ) -> None:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._u, self._p, self._allowance = u, p, allowance
-        self._start: Rounded | None = start  # until the flows have run
+        self._start: Rounded | None = start  # until the flows start
         self.iterations = 0
         self.is_final = self.is_exhausted = False
 
     def advance(self, at_most: int) -> None:
-        """Run the flows on every channel, as far as the allowance goes."""
+        """Run the flows on every channel until the allowance is exhausted."""
         ends = self._run()
         self.iterations += 1
         self.is_exhausted = "exhausted" in ends
         self.is_final = not self.is_exhausted and "expired" not in ends
 
     def _run(self) -> list[str]:
-        """Return how the flows ended, channel by channel."""
+        """Run the flows channel by channel and return how they ended."""
         graph, term = self._problem.graph, self._problem.term
         assert isinstance(term, _core.SmoothTerm)
         try:
@@ -75,7 +75,7 @@ class Flows:
         ]
 
     def evaluate(self) -> tuple[float, float]:
-        """Return the primal and the dual objective of the current point, to rounding."""
+        """Return the primal and the dual objective of the current point, up to rounding."""
         problem, threads = self._problem, self._n_threads
         return problem._primal(self._u, threads), problem._dual(self._p, threads)
 
@@ -92,4 +92,4 @@ class Flows:
         return rounded(self._p, self._n_threads)
 
     def conclude(self) -> None:
-        """There is nothing to free."""
+        """No-op: there is nothing to free."""

@@ -1,8 +1,8 @@
-"""The incumbent: the best that a run has, whatever happens next.
+"""The incumbent: the best points of a run so far.
 
-It consists of up to four things: the best certificate; a polished primal point, which waits for a
-better dual point; a point held in little memory, as the answer to Ctrl-C where a certificate of the
-last iterate would take too long; and the point of an earlier stage as long as that leads.
+It consists of up to four parts: the best certificate; a polished primal point, which waits for a
+better dual point; a point held in little memory, to be returned after Ctrl-C if certifying the last
+iterate would take too long; and the point of an earlier stage, as long as that point is better.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FINEST = 32767
 
 @dataclass(frozen=True, eq=False)
 class Held(Proved):
-    """A certificate in a quarter of the memory."""
+    """A certificate whose dual point takes a quarter of the memory."""
 
     problem: Problem
     u: Floats
@@ -63,7 +63,7 @@ class Held(Proved):
 
 
 class Incumbent:
-    """Keeps the best points of a run, and falls back on them when there is no time for the last.
+    """Keeps the best points of a run, and returns them if there is no time for the last iterate.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Incumbent:
         self.best: Certificate | None = None
         self._polished: tuple[Floats, float] | None = None  # a primal point and its value
         self._held: Held | None = None
-        self._held_at = time.perf_counter()  # or the beginning, if nothing is held
+        self._held_at = time.perf_counter()  # the start of the run, if nothing is held
         self._lead: Held | None = None  # with the primal point of the stages' problem
 
     @property
@@ -99,10 +99,10 @@ class Incumbent:
         """The objective of the polished point, infinite if there is none."""
         return math.inf if self._polished is None else self._polished[1]
 
-    # What a stage has
+    # The current point
 
     def points(self, stage: Points) -> Points:
-        """Return who has the current point: the stage, or an earlier one that still leads."""
+        """Return the holder of the current point: the stage, or an earlier point that is better."""
         return stage if self._lead is None else self._lead
 
     def primal_point(self, stage: Points) -> Floats:
@@ -110,11 +110,13 @@ class Incumbent:
         return self._read(self.points(stage).primal_point())
 
     def evaluate(self, stage: Stage) -> tuple[float, float]:
-        """Return the two objectives of the current point; raise `_core.Expired` with the watch.
+        """Return both objectives of the current point; raise `_core.Expired` if the watch expires.
 
-        A stage that began from scratch takes the lead when it has the smaller gap.
+        A stage that started from scratch replaces the earlier point when its gap is smaller.
         """
-        if self._watch.expired:  # maybe in the middle of an iteration, and points have to be made
+        if (
+            self._watch.expired
+        ):  # possibly in the middle of an iteration, so the points would have to be recomputed
             raise _core.Expired
         start = time.perf_counter()
         with self._watch:
@@ -133,24 +135,26 @@ class Incumbent:
         return primal, self._problem._dual(stage.dual_point(), self._n_threads)
 
     def _read(self, u: Floats) -> Floats:
-        """Return the primal point of the problem from one of the problem that the stages solve."""
+        """Return the primal point of the problem, given that of the problem of the stages."""
         return u if self._level_set is None else self._level_set.of(u)
 
-    # What is kept
+    # The best points
 
     def certify(self, stage: Stage, tolerance: float, *, is_last: bool) -> Certificate:
-        """Certify the current point, whatever the watch says.
+        """Certify the current point, even if the watch has expired.
 
-        The polished point takes the place of u where that misses the tolerance. Where overflow has
-        made the iterate useless, the answer is what is known without it.
+        If the gap exceeds the tolerance, the polished point replaces u. If overflow has made the
+        iterate useless, the best earlier point is used instead.
         """
         if is_last:
             stage.conclude()
-            self._held = None  # this certificate takes its place, and its memory
+            self._held = None  # this certificate replaces it and uses its memory
             give_back(self._size)
         points = self.points(stage)
         p = points.dual_point()
-        slope = self._problem._slope(p, self._n_threads)  # which takes most memory: u comes after
+        slope = self._problem._slope(
+            p, self._n_threads
+        )  # needs the most memory, so u is computed afterwards
         u = self._read(points.primal_point())
         proof = self._problem._prove(u, p, self._n_threads, slope)
         found = Certificate(self._problem, u, p, proof)
@@ -162,7 +166,7 @@ class Incumbent:
         return found
 
     def offer(self, found: Certificate, tolerance: float) -> bool:
-        """Take a certificate if it is the best so far, and say whether it is."""
+        """Keep a certificate if it is the best so far, and return whether it is."""
         best = self.best
         if (
             best is None
@@ -174,7 +178,7 @@ class Incumbent:
         return False
 
     def polish(self, stage: Stage, record: Record) -> Polished | None:
-        """Return a polished point if it beats the record with the same dual point."""
+        """Return a polished point if it is better than the record with the same dual point."""
         try:
             with self._watch:
                 p = self.points(stage).rounded_dual_point()
@@ -186,22 +190,22 @@ class Incumbent:
         return found
 
     def take_polished(self, found: Polished) -> None:
-        """Keep a polished point until a better dual point proves it."""
+        """Keep a polished point until a better dual point certifies it."""
         if found.primal < self.polished_value:
             self._polished = found.u, found.primal
         self._hold_pair(found.u, found.p)
 
     def release_dual(self) -> None:
-        """Keep no more of the best certificate than what a better dual point makes use of."""
+        """Free the dual point of the best certificate; a better one will replace it."""
         assert self.best is not None
         best, self.best = self.best, None
         self._polished = best.u, best.primal
         self._hold_pair(best.u, rounded(best.p, self._n_threads))
 
-    # What is held for Ctrl-C, or because it leads
+    # Points held for Ctrl-C, or because they are better than the current one
 
     def hold(self, stage: Stage) -> None:
-        """Hold the current point, now and then, if the end would take too long after Ctrl-C."""
+        """Hold the current point from time to time, if the end would take too long after Ctrl-C."""
         start = time.perf_counter()
         distance = self._tuning.first_hold if self._held is None else self._tuning.holds
         reserve = self._reserve
@@ -219,9 +223,10 @@ class Incumbent:
         reserve.saw_certificate(self._held_at - start)
 
     def hold_start(self, u: Floats, p: Rounded) -> None:
-        """Hold the start of flows, which go back to it if they fail.
+        """Hold the start of flows, to which they return if they fail.
 
-        This p is in memory anyway, and usually better than the one held: then there is but one.
+        This p is in memory anyway. If it is better than the point held so far, which is usual, it
+        replaces that point.
         """
         if self._reserve.is_quick:
             return
@@ -237,18 +242,18 @@ class Incumbent:
                 self._held = found
 
     def lead(self, u: Floats, p: Floats) -> None:
-        """Let an earlier stage's point lead until the next stage is better than it."""
+        """Keep the point of an earlier stage as the current one until the next stage is better."""
         with suppress(_core.Expired), self._watch:
             start = rounded(p, self._n_threads)
             proof = self._problem._prove(self._read(u), start, self._n_threads)
             self._lead = Held(self._problem, u, start, proof)
 
     def end_lead(self) -> None:
-        """Forget about earlier stages."""
+        """Discard the point of the earlier stage."""
         self._lead = None
 
     def fall_back(self) -> Certificate:
-        """Make the best that is known without the last iterate the best certificate."""
+        """Set the best certificate without the last iterate."""
         self.best = self._best_known(self.best)
         return self.best
 
@@ -258,7 +263,7 @@ class Incumbent:
         return best or trivial_certificate(self._problem, self._n_threads)
 
     def _hold_pair(self, u: Floats, p: Rounded) -> None:
-        """Hold a pair of points, unless the end is quick."""
+        """Hold a pair of points, unless certifying the last iterate is fast."""
         if self._reserve.is_quick:
             return
         with suppress(_core.Expired), self._watch:

@@ -12,7 +12,7 @@ from graphtv import _core
 
 @contextmanager
 def interrupting(watch: _core.Watch) -> Iterator[None]:
-    """Let Ctrl-C set the watch off, unless somebody else handles it or this is no main thread."""
+    """Let Ctrl-C end the watch, in the main thread and if no other handler is installed."""
     is_ours = (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler

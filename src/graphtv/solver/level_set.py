@@ -2,8 +2,8 @@
 
 The level sets of w = argmin ½‖w + cost‖² + TV(w) solve min ⟨cost, u⟩ + TV(u) over u in {0, 1} for
 all shifts of the cost at once (Hochbaum 2001; Chambolle & Darbon 2009): u = 1 where w > 0. The dual
-point is the same, since cost + Kᵀp = -w has the sign that makes u = upper where w > 0, and lower
-elsewhere, the minimiser of ⟨cost + Kᵀp, u⟩ over the box.
+point is the same. Since cost + Kᵀp = -w, the minimiser of ⟨cost + Kᵀp, u⟩ over the box is the upper
+bound where w > 0 and the lower bound elsewhere, which is u.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphtv.terms.base import as_box
 
 
 class LevelSet:
-    """Reads the answer of a problem with a box off the points of one with the squared loss.
+    """Computes the solution of a problem with a box from that of a problem with the squared loss.
 
     Attributes
     ----------
@@ -33,5 +33,5 @@ class LevelSet:
         self._lower, self._upper = to_core(data.lower), to_core(data.upper)
 
     def of(self, w: Floats) -> Floats:
-        """Return u: the upper bound where w > 0, the lower one elsewhere."""
+        """Return u, which is the upper bound where w > 0 and the lower bound elsewhere."""
         return np.where(w > 0.0, self._upper, self._lower)

@@ -1,4 +1,4 @@
-"""The log of a run: a header that says what is solved and how, then a table."""
+"""The log of a run: a header with the problem and the method, then a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = "  iter   sweeps     time |       primal         dual  rel.gap |     s
 
 
 class Outcome(Protocol):
-    """What the last lines of a log tell; results in memory and on Dask have it."""
+    """The content of the last lines of a log, for results in memory and on Dask."""
 
     @property
     def status(self) -> str:
@@ -52,7 +52,7 @@ class Log:
         self._next = 0
 
     def header(self, **facts: str) -> None:
-        """Print a line per fact, then the head of the table."""
+        """Print one line per fact, then the header of the table."""
         if not self._verbose:
             return
         self._print("graphtv")
@@ -63,7 +63,7 @@ class Log:
         self._print("-" * len(COLUMNS))
 
     def row(self, record: Record, step: float, restarts: int, note: str = "") -> None:
-        """Print a row of the table, at distances that grow with the iterations."""
+        """Print a row of the table. Rows become less frequent during a long run."""
         if not self._verbose or (record.iteration < self._next and not note):
             return
         self._next = record.iteration + max(1, record.iteration // 8)
@@ -74,7 +74,7 @@ class Log:
         )
 
     def footer(self, result: Outcome, stages: Sequence[Stage] = ()) -> None:
-        """Print how it ended, and what was done."""
+        """Print the status, the objectives and the work done."""
         if not self._verbose:
             return
         self._print("-" * len(COLUMNS))

@@ -33,7 +33,7 @@ NOTES = {
     "volume": "edges",
     "flows": "max-flow",
 }
-"""What the log says of a kernel, besides the numbers."""
+"""The word that the log prints for a kernel."""
 
 
 class Run:
@@ -56,13 +56,13 @@ class Run:
         self._incumbent, self._reserve, self._watch = incumbent, reserve, watch
         self._log, self._callback = log, callback
         self._next_look = 1
-        self._has_failed = False  # max-flow, since the last report
+        self._has_failed = False  # whether max-flow has failed since the last report
         self._count = stages.count
         self.progress = Progress(strategy.tuning.progress)
         self._begin_stage()
 
     def __call__(self) -> tuple[Status, Certificate]:
-        """Go on until something is proved or a limit is met."""
+        """Run until the tolerance or a limit is reached."""
         while not isinstance(decision := self._decide(), Stop):
             if isinstance(decision, SwitchTo):
                 self._switch(decision)
@@ -77,7 +77,7 @@ class Run:
     def _decide(self) -> Decision:
         """Ask the strategy what comes next."""
         count, stage, watch = self._count, self._stages.current, self._watch
-        is_over = watch.expired  # asks, and may find that somebody interrupts
+        is_over = watch.expired  # also checks for interrupts
         now = Moment(
             count.iterations,
             count.own,
@@ -96,7 +96,7 @@ class Run:
         return decision
 
     def _switch(self, decision: SwitchTo) -> None:
-        """Let another stage take over, unless there is no time for it."""
+        """Switch to another stage, unless there is no time for it."""
         before = self._stages.current
         if before.is_exhausted:
             self.progress.fail(self._count)
@@ -111,13 +111,13 @@ class Run:
         self.progress.begin(stage.method, name, stage.kernel, self._count)
 
     def _plan_look(self) -> None:
-        """Plan the next evaluation, right after one."""
+        """Plan the next evaluation; called right after an evaluation."""
         if self.progress.is_fresh(self._count.iterations):
             self.progress.goes_on(self._strategy.is_cheap(self.progress))
             self._next_look = self._strategy.next_look(self.progress)
 
     def _step(self) -> None:
-        """Iterate until something has to be decided."""
+        """Iterate until a decision is due."""
         stage, strategy, limit = self._stages.current, self._strategy, self._strategy.max_iterations
         before = self._count.iterations - stage.iterations
         last = self.progress.last_progress.iteration + strategy.patience(self.progress) + 1
@@ -135,11 +135,11 @@ class Run:
         """Whether to evaluate the gap."""
         stage, limit = self._stages.current, self._strategy.max_iterations
         if stage.is_exhausted:
-            return False  # its point is that of the stage before
+            return False  # its point is still that of the previous stage
         return stage.is_final or self._count.iterations >= min(self._next_look, limit)
 
     def _look(self, is_last: bool = False) -> None:
-        """Evaluate, keep what is better, and report."""
+        """Evaluate the gap, keep better points, and report."""
         stage, progress = self._stages.current, self.progress
         is_last = is_last or self._strategy.is_over(progress, stage.is_final)
         is_news = not progress.is_fresh(self._count.iterations)
@@ -148,14 +148,14 @@ class Run:
             self._report(record)
 
     def _certify_last(self) -> Record:
-        """Certify the last iterate: what is returned need not be evaluated before."""
+        """Certify the last iterate, which need not have been evaluated."""
         tolerance = self._strategy.tolerance
         found = self._incumbent.certify(self._stages.current, tolerance, is_last=True)
         record = self.progress.record(self._count, found.primal, found.dual)
         return self._offer(found, record, is_last=True)
 
     def _evaluate(self) -> Record | None:
-        """Evaluate the gap, and certify or polish where that may pay; None if the watch expires."""
+        """Evaluate the gap, and certify or polish if useful; return None if the watch expires."""
         strategy, incumbent, progress = self._strategy, self._incumbent, self.progress
         stage, count = self._stages.current, self._count
         try:
@@ -163,14 +163,14 @@ class Run:
         except _core.Expired:
             return None
         if not strategy.heads_for_flows:
-            # A gap that rose again after a polish would make a method seem to be at an end.
+            # If the gap increased again after a polish, the method would seem to have stalled.
             primal = min(primal, incumbent.polished_value)
         record = progress.record(count, primal, dual)
         best_gap = np.inf if incumbent.best is None else incumbent.best.gap
         if strategy.certifies(record, best_gap):
             is_last = record.relative_gap <= strategy.tolerance
             found = incumbent.certify(stage, strategy.tolerance, is_last=is_last)
-            # The stage may have been too sure: its own values are only good to its precision.
+            # The certified gap may be larger than that of the stage, whose precision is limited.
             record = progress.record(count, found.primal, found.dual)
             return self._offer(found, record)
         if strategy.polishes(progress, self._watch.remaining):
@@ -179,7 +179,7 @@ class Run:
         return record
 
     def _polish(self, record: Record) -> Record:
-        """Polish the iterate, and certify the result if it may be the answer."""
+        """Polish the iterate, and certify the result if it may reach the tolerance."""
         strategy, incumbent, stage = self._strategy, self._incumbent, self._stages.current
         start = time.perf_counter()
         polished = incumbent.polish(stage, record)
@@ -199,17 +199,17 @@ class Run:
         return record
 
     def _offer(self, found: Certificate, record: Record, is_last: bool = False) -> Record:
-        """Keep a certificate if it is the best, and return the record with its values."""
+        """Keep a certificate if it is the best so far, and return the record with its values."""
         strategy, incumbent = self._strategy, self._incumbent
         if not incumbent.offer(found, strategy.tolerance):
             return record
         record = self.progress.improve(found.primal, found.dual)
         if strategy.plan.flows and not is_last and found.relative_gap > strategy.tolerance:
-            incumbent.release_dual()  # dual points only get better, and flows need the memory
+            incumbent.release_dual()  # later dual points are better, and flows need the memory
         return record
 
     def _report(self, record: Record) -> None:
-        """Print a row, and tell the callback, which may end the run."""
+        """Print a row and call the callback, which may end the run."""
         stages, record = self._stages, self._form.record(record)
         note = NOTES.get(stages.current.kernel, "")
         if self._has_failed:
@@ -228,7 +228,7 @@ class Run:
             self._watch.interrupt()
 
     def _conclude(self, status: Status) -> tuple[Status, Certificate]:
-        """Certify the last iterate, or fall back where there is no time for it."""
+        """Certify the last iterate, or use an earlier point if there is no time for it."""
         incumbent, is_final = self._incumbent, self._stages.current.is_final
         if status != "optimal" and not self._strategy.is_over(self.progress, is_final):
             if self._reserve.fits(status):

@@ -27,9 +27,10 @@ class PDHG:
     primal_step, dual_step : float, optional
         The inverse step sizes s and t. By default st = N, the bound of ‖T^-½ K S^-½‖².
     primal_weight : float, optional
-        √(s/t) at the start where the steps are not given. By default 1, as in the paper, but for
-        terms without strong convexity (or of extreme scale) and schemes that balance the steps:
-        there it fits the range of u and the weights, whatever their unit.
+        √(s/t) at the start, if the steps are not given. The default is 1, as in the paper. For
+        terms without strong convexity or of extreme scale, and schemes that balance the steps, the
+        default is computed from the range of u and the weights, so that it does not depend on their
+        units.
     alpha : float
         Exponent of the diagonal preconditioner.
 

@@ -77,7 +77,7 @@ class Pdhg:
 
     @property
     def sweeps(self) -> int:
-        """Steps through a whole forest done."""
+        """Number of solves of a whole forest so far."""
         return self._core.n_sweeps
 
     def advance(self, at_most: int) -> None:
@@ -89,13 +89,13 @@ class Pdhg:
             self.step_size = 1.0 / step.primal_step
 
     def rest(self) -> None:
-        """Keep all memory: primal point and step sizes do not follow from p."""
+        """No-op: the primal point and the step sizes cannot be restored from p."""
 
     def resume(self, p: Floats) -> None:
-        """Go on from where it was."""
+        """Continue from the current point."""
 
     def evaluate(self) -> tuple[float, float]:
-        """Return primal and dual objective of the current point, to rounding."""
+        """Return the primal and the dual objective of the current point, up to rounding."""
         return self._core.evaluate()
 
     def primal_point(self) -> Floats:
@@ -117,22 +117,23 @@ class Pdhg:
         return p
 
     def conclude(self) -> None:
-        """Keep all memory."""
+        """No-op: all memory is kept."""
 
 
 def _first_weight(problem: Problem, gamma: float) -> float:
-    """Return √(s/t) at the start, or 0 for what fits the range of u, see docs/theory/pdhg.md.
+    """Return √(s/t) at the start; 0 means that the core computes it from the range of u.
 
-    The squared loss has the same curvature everywhere, which says more than its range.
+    The squared loss has the same curvature everywhere, which determines the weight better than the
+    range of u does (docs/theory/pdhg.md).
     """
     return 1.0 if problem.traits.is_quadratic and gamma > 0.0 else 0.0
 
 
 def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:
-    """Whether other forests are worth the time it takes to build them, see docs/theory/pdhg.md.
+    """Whether to rebuild the forests during the run (docs/theory/pdhg.md).
 
-    Linear forests, chains above all, are so much faster than trees that they win with more
-    iterations. A user's own partition is left alone.
+    Linear forests are not rebuilt. They are so much faster than trees that they take less time in
+    spite of more iterations. A partition given by the user is not changed either.
     """
     partition = preconditioner.partition
     if partition is None or partition.is_linear or partition.method == "custom":

@@ -1,4 +1,4 @@
-"""The polish: the pattern of p gives a better u than the iteration has (docs/theory/terms.md)."""
+"""The polish: a better primal point, computed from the pattern of p (docs/theory/terms.md)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
 
 SLACK = 1e-4
-"""Edges with |p| below 1 by more than this are taken for fused."""
+"""An edge counts as fused if |p| is below 1 by more than this."""
 
 
 class Polished(NamedTuple):
-    """A primal point, the dual point whose pattern it has, and its objective."""
+    """A primal point, the dual point that gave its pattern, and its objective."""
 
     u: Floats
     p: Rounded
@@ -23,7 +23,7 @@ class Polished(NamedTuple):
 
 
 def polish(problem: Problem, p: Rounded, watch: _core.Watch, n_threads: int) -> Polished | None:
-    """Return the best u that is constant where p is inside its bounds, or None if time is up."""
+    """Return the best u that is constant where |p| < 1, or None if the watch expires."""
     graph, term = problem.graph, problem.term
     assert isinstance(term, _core.SeparableTerm)
     u = np.empty(term.n_vertices * term.n_channels)

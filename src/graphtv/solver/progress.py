@@ -1,4 +1,4 @@
-"""What happened in a run so far: iterations, gaps, stages. It decides nothing."""
+"""The history of a run: iterations, gaps and stages. It makes no decisions."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class Info:
 
 
 class Count(NamedTuple):
-    """Work done so far."""
+    """The work of a run so far."""
 
-    iterations: int  # all of them, attempts at max-flow included
-    own: int  # without the attempts
+    iterations: int  # all iterations, including attempts at max-flow
+    own: int  # without attempts at max-flow
     sweeps: int
 
 
@@ -61,9 +61,9 @@ class Look(NamedTuple):
 
     record: Record
     own: int  # iterations without attempts at max-flow
-    iterate_gap: float  # of the iterate itself, before any polish
+    iterate_gap: float  # of the iterate itself, before a polish
     kernel: str
-    was_cheap: bool  # whether the kernel that went on from here has cheap iterations
+    was_cheap: bool  # whether the kernel that continued from here has cheap iterations
 
 
 class PolishAttempt(NamedTuple):
@@ -75,10 +75,10 @@ class PolishAttempt(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A max-flow whose allowance was exhausted."""
+    """A max-flow attempt whose allowance was exhausted."""
 
-    own: int  # iterations before it, without attempts at max-flow
-    kernel: str  # of the stage that it started from
+    own: int  # previous iterations, without attempts at max-flow
+    kernel: str  # the kernel of the stage that it started from
 
 
 class Progress:
@@ -91,18 +91,18 @@ class Progress:
     kernels : list of str
         The kernels of the stages that have begun, in order.
     kernel : str
-        The kernel of the stage that iterates, or will go on if max-flow fails.
+        The kernel of the stage that iterates, or that continues if max-flow fails.
     stages : list of Stage
         The stages that have ended.
     polish : PolishAttempt or None
         The last polish.
     failures : list of Failure
-        Max-flows that failed.
+        The attempts at max-flow that failed.
     waits, ready_since : bool, int
-        Whether max-flow waits for a stage that is almost there, and the iterations from which it
-        was ready to begin; 0 before.
+        Whether max-flow waits because the current stage has almost reached the tolerance, and the
+        iteration from which max-flow could have started (0 if not yet).
     last_progress : LastProgress
-        When the gap last fell.
+        When the gap last decreased.
     """
 
     def __init__(self, progress_factor: float = 0.99) -> None:
@@ -130,17 +130,17 @@ class Progress:
 
     @property
     def is_flowing(self) -> bool:
-        """Whether max-flow is at work."""
+        """Whether max-flow is the current stage."""
         return self.kernels[-1] == "flows"
 
     @property
     def was_far(self) -> bool:
-        """Whether forests took over from edges on a whole grid or volume: values travel far."""
+        """Whether forests replaced edges on a whole grid, where information has to travel far."""
         iterating = [kernel for kernel in self.kernels if kernel != "flows"]
         return bool({("grid", "forests"), ("volume", "forests")} & set(pairwise(iterating)))
 
     def begin(self, method: str, preconditioner: str, kernel: str, count: Count) -> None:
-        """Take down that another stage takes over."""
+        """Record that another stage starts."""
         self.end(count, self.looks[-1].record.relative_gap if self.looks else math.inf)
         self.kernels.append(kernel)
         self.kernel = self.kernel if kernel == "flows" else kernel
@@ -148,7 +148,7 @@ class Progress:
         self._iterations, self._began = count.iterations, time.perf_counter()
 
     def end(self, count: Count, gap: float) -> None:
-        """Take down what the stage at work has done, if anything."""
+        """Record the work of the current stage, if it has done any."""
         iterations, now = count.iterations - self._iterations, time.perf_counter()
         if iterations > 0:
             seconds = now - self._began
@@ -161,7 +161,7 @@ class Progress:
         return bool(self.looks) and self.looks[-1].record.iteration == iteration
 
     def record(self, count: Count, primal: float, dual: float) -> Record:
-        """Take down what the gap is now."""
+        """Record the current gap."""
         gap = relative_gap(primal, dual)
         record = Record(count.iterations, count.sweeps, self.elapsed, primal, dual, gap)
         iterate_gap = gap
@@ -173,7 +173,7 @@ class Progress:
         return record
 
     def improve(self, primal: float, dual: float) -> Record:
-        """Put better values, found from the same iterate, into the last record."""
+        """Replace the values of the last record by better ones from the same iterate."""
         look = self.looks[-1]
         gap = relative_gap(primal, dual)
         if gap <= look.record.relative_gap:
@@ -182,29 +182,29 @@ class Progress:
         return self.looks[-1].record
 
     def follow(self, waits: bool, ready_since: int) -> None:
-        """Take down what was decided about max-flow."""
+        """Record a decision about max-flow."""
         self.waits, self.ready_since = waits, ready_since
 
     def goes_on(self, is_cheap: bool) -> None:
-        """Take down with what costs the run goes on from the last look."""
+        """Record whether the iterations after the last look are cheap."""
         self.looks[-1] = self.looks[-1]._replace(was_cheap=is_cheap)
 
     def fail(self, count: Count) -> None:
-        """Take down that max-flow has failed."""
+        """Record that max-flow has failed."""
         self.failures.append(Failure(count.own, self.kernel))
 
     @property
     def iterate_gaps(self) -> list[tuple[int, float]]:
-        """Iterations and gaps of the iterates, without max-flow and polishes."""
+        """Pairs of iterations and gaps of the iterates, without max-flow and polishes."""
         return [(look.own, look.iterate_gap) for look in self.looks]
 
     def gaps_over(self, kernel: str) -> list[tuple[int, float]]:
-        """Return iterations and gaps of one kernel."""
+        """Return the pairs of iterations and gaps of one kernel."""
         return [(x.own, x.record.relative_gap) for x in self.looks if x.kernel == kernel]
 
     @property
     def pace(self) -> list[tuple[int, float]]:
-        """Iterations and gaps since the costs of an iteration last changed, counted from there."""
+        """Pairs of iterations and gaps since the cost of an iteration last changed."""
         first, origin = 0, 0
         was_cheap = [False, *(look.was_cheap for look in self.looks)]
         for index in range(len(self.looks), 0, -1):
@@ -218,16 +218,16 @@ class Progress:
 
     @property
     def pace_iterations(self) -> int:
-        """Iterations at the last look since the costs last changed."""
+        """Number of iterations from the last change of their cost to the last look."""
         pace = self.pace
         return pace[-1][0] if pace else 0
 
 
 def iterations_ahead(past: Sequence[tuple[int, float]], target: float) -> float | None:
-    """Predict how many iterations lead to a gap, from pairs of iterations and gaps.
+    """Predict how many more iterations a gap takes, from pairs of iterations and gaps.
 
-    The gap is taken for a power of the iterations since half of them. Infinite if it does not
-    fall; None if no pair is that old.
+    The gap is modelled as a power of the iterations, fitted to the second half of the run. Return
+    infinity if the gap does not decrease, and None if there is no pair from the first half.
     """
     if not past:
         return None

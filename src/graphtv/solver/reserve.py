@@ -1,7 +1,7 @@
-"""The time that the end of a run takes, kept in reserve.
+"""The time reserved for the end of a run.
 
-The points of the last iterate, and their certificate, take several passes over the edges. A time
-limit includes them. After Ctrl-C they are made only if they are quick.
+Computing the points of the last iterate and their certificate takes several passes over the edges.
+A time limit includes this time. After Ctrl-C they are computed only if that is fast.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from graphtv.solver.tuning import Tuning
 
 
 class Reserve:
-    """Predicts how long the end of a run takes, from how long its parts took so far.
+    """Predicts how long the end of a run takes, from the times of earlier iterations.
 
     Attributes
     ----------
     certificate : float
-        Seconds that the last certificate will take; infinite before anything was measured.
+        Predicted seconds for the last certificate; infinite before the first measurement.
     is_unhurried : bool
-        Whether nobody waits although the run was interrupted.
+        Whether the run may take its time to end although it was interrupted.
     """
 
     def __init__(
@@ -29,14 +29,14 @@ class Reserve:
     ) -> None:
         self._n_entries, self._watch = n_entries, watch
         self._time_limit, self._tuning = time_limit, tuning
-        self._iteration = self._evaluation = math.inf  # seconds that the shortest ones took
+        self._iteration = self._evaluation = math.inf  # seconds of the shortest ones
         self.certificate = math.inf
         self.is_unhurried = False
         self._keep(tuning.trivial_seconds_per_entry * n_entries)
 
     @property
     def seconds(self) -> float:
-        """What is left to do once an iteration was ended early: settle the state, and certify."""
+        """Seconds for what follows an interrupted iteration: restore the state, and certify."""
         if self.certificate < math.inf:
             settling = self._iteration if self._iteration < math.inf else 0.0
             return self.certificate + settling
@@ -44,11 +44,11 @@ class Reserve:
 
     @property
     def is_quick(self) -> bool:
-        """Whether nobody would wait too long for the end: then no point need be held."""
+        """Whether the end is so fast that no point needs to be held."""
         return self.seconds <= self._tuning.grace
 
     def fits(self, status: Status) -> bool:
-        """Whether there is time to certify the last iterate of a run that ends so."""
+        """Whether there is time to certify the last iterate of a run with this status."""
         if status not in ("interrupted", "time_limit"):
             return True
         if self.is_unhurried or self._watch.stopped or self.is_quick:
@@ -59,22 +59,23 @@ class Reserve:
         return self.seconds <= self._watch.remaining + self._kept + excess
 
     def saw_iteration(self, seconds: float) -> None:
-        """Hear how long an iteration took."""
+        """Record the seconds of an iteration."""
         self._iteration = min(self._iteration, seconds)
 
     def saw_evaluation(self, seconds: float) -> None:
-        """Hear how long an evaluation took, which predicts a certificate."""
+        """Record the seconds of an evaluation, which predict those of a certificate."""
         self._evaluation = min(self._evaluation, seconds)
         least = self._tuning.least_seconds_per_entry * self._n_entries
         self.saw_certificate(max(self._tuning.evaluations * self._evaluation, least))
 
     def saw_certificate(self, seconds: float) -> None:
-        """Hear how long a certificate with its points took."""
+        """Record the seconds of a certificate including its points."""
         self.certificate = seconds
         trivial = self._tuning.trivial_seconds_per_entry * self._n_entries
         self._keep(trivial + self._tuning.margin * self.seconds)
 
     def _keep(self, seconds: float) -> None:
-        # At most half of all: what was measured may have waited for another process.
+        # At most half of the time limit, since a measurement may include waiting for other
+        # processes.
         self._kept = min(seconds, 0.5 * self._time_limit)
         self._watch.reserve(self._kept)

@@ -1,4 +1,4 @@
-"""`solve`: from a request to a result."""
+"""`solve`: check the arguments, run the loop, and build the result."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def solve(
         stages.begin(facts, asked, method if isinstance(method, PDHG) else PDHG(), warm)
         setup_time = time.perf_counter() - start
         log.header(**_facts(given, chosen, stages, tolerance, seconds))
-        stages.forget_forests()  # the stage has what it needs of them
+        stages.forget_forests()  # the stage has copied what it needs
         give_back(problem.graph.n_edges)
         strategy = Strategy(chosen, tolerance or exact_gap(given), limit, TUNING)
         incumbent.best = warm or without_variation(problem, watch, threads)
@@ -186,7 +186,7 @@ def solve(
     )
     log.footer(result, result.stages)
     if is_rounded_away and tolerance > EXACT_GAP:
-        # Rounding costs the less the closer u is to a solution, whose pieces are flat.
+        # Rounding is less harmful the closer u is to a solution, whose pieces are flat.
         closer = solve(
             given,
             preconditioner=preconditioner,
@@ -215,7 +215,7 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] |
     else:
         raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
     try:
-        # It may become the result's.
+        # A copy, since the array may become part of the result.
         u = problem._form.point(to_core(problem._check(u, "u", problem.shape))).copy()
         p = to_core(problem._check(p, "p", problem.dual_shape))
     except ValueError as error:
@@ -226,7 +226,7 @@ def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] |
 
 
 def _continued(first: Result, second: Result, problem: Problem) -> Result:
-    """Return the second of two runs, to a smaller gap, as the outcome of both."""
+    """Return the result of two runs, the second of which continued to a smaller gap."""
     told, count = first.history[-1], first.iterations
     records = [
         record._replace(

@@ -1,4 +1,4 @@
-"""What the loop asks of a stage: advance, evaluate, hand over a primal and a dual point."""
+"""The interface of a stage: advance, evaluate, and return a primal and a dual point."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphtv._validate import Floats, Rounded
 
 
 class Points(Protocol):
-    """A primal and a dual point, as the core's flat arrays, channel after channel."""
+    """A primal and a dual point as the core's flat arrays, one channel after another."""
 
     def primal_point(self) -> Floats:
         """Return u."""
@@ -20,35 +20,35 @@ class Points(Protocol):
         """Return p, |p| ≤ 1."""
 
     def rounded_dual_point(self) -> Rounded:
-        """Return p in multiples of 1/32767; this may take less memory than rounding p."""
+        """Return p in multiples of 1/32767, possibly with less memory than rounding p."""
 
 
 class Stage(Points, Protocol):
-    """A method at work. It knows nothing of other stages."""
+    """A part of a run with one method. It does not know about other stages."""
 
     @property
     def method(self) -> str:
-        """What users call it: descent, pdhg, flows, direct or none."""
+        """The name of the method for users: descent, pdhg, flows, direct or none."""
 
     @property
     def kernel(self) -> str:
-        """The code that does the iterations, a key of `Tuning.costs`."""
+        """The name of the code that iterates, a key of `Tuning.costs`."""
 
     @property
     def iterations(self) -> int:
-        """Iterations done."""
+        """Number of iterations so far."""
 
     @property
     def sweeps(self) -> int:
-        """Solves of a whole forest done."""
+        """Number of solves of a whole forest so far."""
 
     @property
     def step_size(self) -> float:
-        """The step in the log: 1/s of PDHG, the momentum of descent."""
+        """The step that the log shows: 1/s of PDHG, or the momentum of descent."""
 
     @property
     def restarts(self) -> int:
-        """Restarts so far."""
+        """Number of restarts so far."""
 
     @property
     def is_final(self) -> bool:
@@ -56,26 +56,26 @@ class Stage(Points, Protocol):
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether the stage has used up what it was allowed, and has to be left."""
+        """Whether the allowance of the stage is exhausted, so that another stage must continue."""
 
     def advance(self, at_most: int) -> None:
-        """Do one or a few iterations; none, with a feasible point, when the watch expires."""
+        """Do one or a few iterations. If the watch expires, stop with a feasible point."""
 
     def evaluate(self) -> tuple[float, float]:
-        """Return the primal and the dual objective of the current point, to rounding."""
+        """Return the primal and the dual objective of the current point, up to rounding."""
 
     def conclude(self) -> None:
-        """Free what only further iterations need; these may come nevertheless."""
+        """Free memory that only further iterations need. They remain possible."""
 
 
 class Pausable(Stage, Protocol):
-    """A stage that lends its memory to another, and can go on afterwards."""
+    """A stage that can free its memory for another stage and continue afterwards."""
 
     def rest(self) -> None:
-        """Free what can be restored from p; only `resume` may follow."""
+        """Free everything that can be restored from p. Only `resume` may be called next."""
 
     def resume(self, p: Floats) -> None:
-        """Go on from p; raise `_core.Expired` when the watch expires before."""
+        """Continue from p; raise `_core.Expired` if the watch expires first."""
 
 
 def rounded(p: Floats, n_threads: int) -> Rounded:

@@ -1,4 +1,4 @@
-"""From one stage to the next: creates stages, and hands points over."""
+"""Creation of stages, and switches from one stage to the next."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from graphtv.solver.tuning import Tuning
 
 
 class Stages:
-    """The stage at work, those before it, and the way from one to the next.
+    """The current stage, the work of earlier stages, and the switches between them.
 
     Attributes
     ----------
     current : Stage
-        The stage at work.
+        The current stage.
     preconditioner : Preconditioner or None
-        What it uses; None over edges.
+        Its preconditioner; None for descent over edges.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class Stages:
         self._watch, self._n_threads = watch, n_threads
         self.current: Stage = Trivial(problem)
         self.preconditioner: Preconditioner | None = None
-        self._paused: Pausable | None = None  # while flows are at work
-        self._before = Count(0, 0, 0)  # work of the stages that are gone
+        self._paused: Pausable | None = None  # while max-flow runs
+        self._before = Count(0, 0, 0)  # work of the stages that have ended
         self._restarts_before = 0
 
     def begin(
         self, facts: Facts, preconditioner: Any, options: PDHG, warm: Certificate | None
     ) -> None:
-        """Set the first stage up; the trivial one stays if the watch expires before that."""
+        """Set up the first stage. If the watch expires first, the trivial stage remains."""
         try:
             with self._watch:
                 self.current = self._first(facts, preconditioner, options, warm)
@@ -81,7 +81,7 @@ class Stages:
         kernel = edge_kernel(lattice, graph.n_edges, n_grid_edges(lattice), self._tuning)
         return EdgeDescent(self._problem, kernel, lattice, self._watch, self._n_threads, p)
 
-    # Work done
+    # The work done
 
     @property
     def count(self) -> Count:
@@ -96,7 +96,7 @@ class Stages:
 
     @property
     def step_size(self) -> float:
-        """The step of the stage that iterates."""
+        """The step size of the stage that iterates."""
         return (self._paused or self.current).step_size
 
     @property
@@ -106,19 +106,19 @@ class Stages:
 
     @property
     def preconditioner_name(self) -> str:
-        """The name of the preconditioner of the stage at work."""
+        """The name of the preconditioner of the current stage."""
         is_flowing = self._paused is not None
         return "none" if self.preconditioner is None or is_flowing else self.preconditioner.name
 
     def forget_forests(self) -> None:
-        """Keep no more of the preconditioner than its name and reason."""
+        """Free the forests of the preconditioner, but keep its name and reason."""
         if self.preconditioner is not None:
             self.preconditioner = self.preconditioner.without_forests()
 
-    # From one to the next; nothing changes if the watch expires on the way
+    # Switches; nothing changes if the watch expires first
 
     def switch(self, decision: SwitchTo, incumbent: Incumbent) -> None:
-        """Let another stage take over."""
+        """Switch to another stage."""
         if decision.stage == "flows":
             self._to_flows(decision.allowance, incumbent)
         elif self._paused is not None:
@@ -127,7 +127,7 @@ class Stages:
             self._to_forests(decision, incumbent)
 
     def _to_flows(self, allowance: float, incumbent: Incumbent) -> None:
-        """Pause the stage: its memory and that of the flows are never taken at once."""
+        """Pause the stage and start max-flow. Their memory is never allocated at the same time."""
         points = incumbent.points(self.current)
         try:
             with self._watch:
@@ -144,7 +144,7 @@ class Stages:
         self.current = Flows(self._problem, u, p, start, allowance, self._watch, self._n_threads)
 
     def _back_from_flows(self, decision: SwitchTo, incumbent: Incumbent) -> None:
-        """Go on with the stage that was paused, from p, or with another one."""
+        """Continue with the paused stage from p, or with another stage."""
         flows, paused = self.current, self._paused
         assert paused is not None
         u, p = flows.primal_point(), flows.dual_point()
@@ -160,7 +160,7 @@ class Stages:
         self._add(flows.iterations, 0, 0, 0)
 
     def _to_forests(self, decision: SwitchTo, incumbent: Incumbent) -> None:
-        """Replace a descent by forests, or by PDHG over them."""
+        """Replace descent over edges by descent over forests, or by PDHG."""
         edges = cast(Pausable, self.current)
         u, p = edges.primal_point(), edges.dual_point()
         edges.rest()
@@ -169,9 +169,9 @@ class Stages:
     def _replace(
         self, edges: Pausable, u: Floats, p: Floats, decision: SwitchTo, incumbent: Incumbent
     ) -> None:
-        """Let another stage begin, from (u, p) or from scratch, while (u, p) leads.
+        """Start another stage from (u, p), or from scratch while (u, p) remains the better point.
 
-        Edges, which rest at p, go on if there is no time for that.
+        If there is no time for this, edge descent, which is paused at p, continues.
         """
         try:
             with self._watch:

@@ -1,9 +1,9 @@
 """Every decision of a run, as pure functions of facts and history.
 
-`plan` chooses the method and the first stage. `Strategy.decide` says after each step what comes
-next: `Continue`, `SwitchTo` another stage, or `Stop`. The other methods of `Strategy` say when to
-evaluate the gap, when to certify and when to polish. Nothing here runs a solver or reads a clock.
-All thresholds are in `tuning.py`; docs/theory/solver.md tells the same in words.
+`plan` chooses the method and the first stage. After each step, `Strategy.decide` returns what comes
+next: `Continue`, `SwitchTo` another stage, or `Stop`. The other methods of `Strategy` decide when
+to evaluate the gap, when to certify and when to polish. Nothing here runs a solver or reads a
+clock. All thresholds are in `tuning.py`. docs/theory/solver.md describes the decisions in words.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ EDGE_KERNELS = ("edges", "lattice", "grid", "volume")
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run begins.
+    """The start of a run.
 
     Attributes
     ----------
     method, reason : str
-        The method, and why it was chosen.
+        The method, and the reason for the choice.
     stage : str
-        The first stage: ``edges``, ``forests`` (or a tree at once) or ``pdhg``.
+        The first stage: ``edges``, ``forests`` (including the direct solve of a tree) or ``pdhg``.
     preconditioner : str
-        The name of the preconditioner to make, or ``custom`` for the user's.
+        The name of the preconditioner to create, or ``custom`` for that of the user.
     flows : bool
         Whether max-flow may finish the run.
     is_blind : bool
-        Whether descent solves a problem with substitute weights, as some vertices have no data.
+        Whether descent solves a problem with substitute weights, because some vertices have no
+        data.
     is_level_set : bool
         Whether the answer is a level set of the problem that the stages solve.
     can_polish : bool
         Whether the polish applies.
     is_trial : bool
-        Whether the first stage only tries if a few iterations are enough, before PDHG.
+        Whether the first stage only tests whether a few iterations are sufficient, before PDHG.
     """
 
     method: str
@@ -57,12 +58,12 @@ class Plan:
 
     @property
     def ascends(self) -> bool:
-        """Whether older dual points are worse ones, which need not be kept."""
+        """Whether the dual objective never decreases, so older dual points need not be kept."""
         return self.flows or (self.stage in ("edges", "forests") and not self.is_trial)
 
 
 def plan(facts: Facts, tuning: Tuning) -> Plan:
-    """Return how to begin; raise where the mathematics does not allow what is asked for."""
+    """Return the plan; raise ValueError if the requested method does not apply to the problem."""
     method, reason = facts.method, "requested"
     if method == "auto":
         method, reason = _choose_method(facts, tuning)
@@ -73,8 +74,8 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         stage = "forests"
     preconditioner = facts.preconditioner
     if stage == "pdhg" and preconditioner == "auto" and not facts.is_tv and not is_stiff:
-        # Both sides are curved: steps over edges converge as fast, and cost far less than Huber's
-        # penalty on forests.
+        # Both sides are curved, so steps over edges converge as fast as forests. They cost far less
+        # than Huber's penalty on forests.
         preconditioner = "diagonal" if facts.is_vertexwise else "none"
     _check_preconditioner(facts, preconditioner)
     return Plan(
@@ -127,7 +128,7 @@ def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
 
 
 def _first_stage(facts: Facts, method: str) -> str:
-    """Return the first stage: edges where a decomposition may not pay; a tree is a forest."""
+    """Return the first stage: edges if a decomposition may not be worth its cost."""
     if method == "pdhg" or not (facts.is_squared or facts.is_box):
         return "pdhg"
     is_free = facts.preconditioner == "auto" and facts.method != "descent"
@@ -135,7 +136,7 @@ def _first_stage(facts: Facts, method: str) -> str:
 
 
 def _is_stiff(facts: Facts, tuning: Tuning) -> bool:
-    """Whether a curved penalty is so strong that edges take too many steps, and forests do not."""
+    """Whether a curved penalty is so strong that forests need far fewer steps than edges."""
     if facts.is_tv or not facts.is_edgewise or facts.preconditioner != "auto":
         return False
     if facts.is_tree:
@@ -145,12 +146,12 @@ def _is_stiff(facts: Facts, tuning: Tuning) -> bool:
 
 
 def _may_flow(facts: Facts, method: str) -> bool:
-    """Whether max-flow may help descent out where that lags."""
+    """Whether max-flow may take over if descent is slow."""
     return method == "descent" and facts.preconditioner == "auto" and no_flows(facts) is None
 
 
 def no_descent(facts: Facts) -> str | None:
-    """Return why block descent cannot solve the problem, or None."""
+    """Return why block descent cannot solve the problem, or None if it can."""
     if not facts.is_edgewise:
         return f"block descent needs TotalVariation or HuberTV, got {facts.penalty}"
     if not facts.is_squared:
@@ -161,7 +162,7 @@ def no_descent(facts: Facts) -> str | None:
 
 
 def no_flows(facts: Facts) -> str | None:
-    """Return why max-flow cannot solve the problem, or None."""
+    """Return why max-flow cannot solve the problem, or None if it can."""
     if not facts.is_tv:
         return f"flows need TotalVariation, got {facts.penalty}"
     if facts.is_box:
@@ -172,14 +173,15 @@ def no_flows(facts: Facts) -> str | None:
 
 
 def is_solved_directly(facts: Facts, n_forests: int, tuning: Tuning) -> bool:
-    """Whether one exact solve of a forest is the answer."""
+    """Whether one exact solve of a forest gives the solution."""
     return n_forests <= 1 and facts.has_one_weight and facts.n_entries <= tuning.largest_tree
 
 
 def edge_kernel(lattice: tuple[int, ...], n_edges: int, n_grid_edges: int, tuning: Tuning) -> str:
-    """Return the kernel of edge descent, for vertices numbered like a lattice, () if they are not.
+    """Return the kernel of edge descent.
 
-    `n_grid_edges` is what the whole lattice has.
+    `lattice` is the shape of the grid whose numbering the vertices follow, or () if there is none.
+    `n_grid_edges` is the number of edges of the whole grid.
     """
     if len(lattice) < 2 or lattice[-1] < tuning.shortest_line:
         return "edges"
@@ -189,18 +191,18 @@ def edge_kernel(lattice: tuple[int, ...], n_edges: int, n_grid_edges: int, tunin
 
 
 class Continue(NamedTuple):
-    """The stage at work goes on."""
+    """The current stage continues."""
 
-    waits: bool = False  # max-flow waits for it, as it is almost there
-    ready_since: int = 0  # iterations from which max-flow was ready to begin
+    waits: bool = False  # whether max-flow waits because the stage has almost reached the tolerance
+    ready_since: int = 0  # the iteration from which max-flow could have started
 
 
 class SwitchTo(NamedTuple):
-    """Another stage takes over."""
+    """Another stage continues."""
 
     stage: str  # edges, forests, pdhg or flows
-    keeps_point: bool = True  # whether it starts from the point reached, or else from scratch
-    allowance: float = math.inf  # arcs per vertex, for flows
+    keeps_point: bool = True  # whether it starts from the current point or from scratch
+    allowance: float = math.inf  # of max-flow, in arcs per vertex
     ready_since: int = 0
 
 
@@ -219,8 +221,8 @@ class Moment(NamedTuple):
     iteration: int
     own: int  # iterations without attempts at max-flow
     relative_gap: float = math.inf  # of the best certificate
-    is_final: bool = False  # whether the stage has nothing left to do
-    is_exhausted: bool = False  # whether it has used up its allowance
+    is_final: bool = False  # whether another iteration of the stage would change nothing
+    is_exhausted: bool = False  # whether its allowance is exhausted
     is_interrupted: bool = False
     is_late: bool = False
     elapsed: float = 0.0
@@ -229,7 +231,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Strategy:
-    """What to do next, given a plan and limits; the tolerance is above 0 here."""
+    """The decisions of a run, given its plan and limits. The tolerance is above 0 here."""
 
     plan: Plan
     tolerance: float
@@ -241,8 +243,8 @@ class Strategy:
     def decide(self, progress: Progress, now: Moment) -> Decision:
         """Return what comes next."""
         decision = self._next_stage(progress, now)
-        # Only max-flow counts as an iteration. Other switches are made at the iteration limit too,
-        # so that a higher limit never gives a worse point.
+        # A switch to max-flow counts as an iteration. Other switches are also made at the iteration
+        # limit, so that a higher limit never gives a worse point.
         is_free = isinstance(decision, SwitchTo) and decision.stage != "flows"
         status = ending(
             relative_gap=now.relative_gap,
@@ -258,13 +260,13 @@ class Strategy:
         return decision if status is None else Stop(status)
 
     def _next_stage(self, progress: Progress, now: Moment) -> Continue | SwitchTo:
-        """Return which stage goes on if the run does."""
+        """Return the stage that continues, if the run does not end."""
         if now.is_exhausted:
             return self._after_failure(progress, now)
         if progress.is_flowing or not progress.is_fresh(now.iteration):
             return Continue(progress.waits, progress.ready_since)
         if self._edges_are_slow(progress, now):
-            # On whole grids chains need no search, and are the cheaper thing to try.
+            # On whole grids chains need no search, so trying them is cheaper.
             is_searched = progress.kernel in ("edges", "lattice")
             tries_flows = self.plan.flows and not progress.failures and is_searched
             return self._to_flows(progress) if tries_flows else self._to_forests(progress)
@@ -275,16 +277,16 @@ class Strategy:
         return self._flows_or_not(progress, now) if self.plan.flows else Continue()
 
     def is_over(self, progress: Progress, is_final: bool) -> bool:
-        """Whether a stage that has nothing left to do is the last one."""
+        """Whether no other stage can follow a stage that has finished."""
         return is_final and (not self.plan.flows or progress.kernels[-1] in ("flows", "tree"))
 
     def patience(self, progress: Progress) -> int:
-        """Return how many iterations may pass without progress: at least half of all."""
+        """Return how many iterations without progress are allowed, at least half of all."""
         t, last = self.tuning, progress.last_progress
         return max(t.stall if last.gap <= t.near_rounding else t.stall_far, last.iteration)
 
     def _edges_are_slow(self, progress: Progress, now: Moment) -> bool:
-        """Whether edges need so many further iterations that forests are the faster way."""
+        """Whether edges need so many more iterations that forests are faster."""
         kernel, t = progress.kernel, self.tuning
         if kernel not in EDGE_KERNELS or now.own < t.first_doubt:
             return False
@@ -295,17 +297,17 @@ class Strategy:
 
     @property
     def heads_for_flows(self) -> bool:
-        """Whether max-flow is the way to the tolerance, and not only a way out."""
+        """Whether the plan is to finish by max-flow, and not only to use it if descent is slow."""
         return self.plan.flows and self.plan.method == "exact"
 
     def _to_flows(self, progress: Progress, *, is_last: bool = False) -> SwitchTo:
-        """Switch to max-flow, with an allowance unless there is nothing else left."""
+        """Switch to max-flow, with an allowance unless no other stage can continue."""
         growth = self.tuning.allowance_growth ** len(progress.failures)
         allowance = math.inf if is_last else growth * self._costs(progress).allowance
         return SwitchTo("flows", allowance=allowance, ready_since=progress.ready_since)
 
     def _to_forests(self, progress: Progress) -> SwitchTo:
-        """Switch from edges to forests, or to PDHG where descent cannot solve the problem."""
+        """Switch from edges to forests, or to PDHG if descent cannot solve the problem."""
         t, gap = self.tuning, progress.looks[-1].record.relative_gap
         is_near = gap <= {"volume": 0.0, "grid": t.flows_gap}.get(progress.kernel, t.worth_keeping)
         stage = "pdhg" if self.plan.is_blind else "forests"
@@ -316,7 +318,7 @@ class Strategy:
         return now.remaining > self.tuning.decomposition * per_iteration
 
     def _flows_or_not(self, progress: Progress, now: Moment) -> Continue | SwitchTo:
-        """Switch to max-flow when the point is good enough, unless the stage is almost there."""
+        """Switch to max-flow when the point is good enough, unless the stage is about to finish."""
         waits, ready_since = progress.waits, progress.ready_since
         if not self._flows_are_due(progress, now):
             return Continue(waits, ready_since)
@@ -325,7 +327,7 @@ class Strategy:
             if self._is_almost_there(progress, now, ready_since):
                 return Continue(True, ready_since)
         if progress.kernel == "volume" and self._has_time_for_forests(now):
-            return self._to_forests(progress)  # in three dimensions flow has far to go
+            return self._to_forests(progress)  # in three dimensions flow has to travel far
         return self._to_flows(progress, is_last=now.is_final)._replace(ready_since=ready_since)
 
     def _flows_are_due(self, progress: Progress, now: Moment) -> bool:
@@ -351,7 +353,7 @@ class Strategy:
     def _is_almost_there(self, progress: Progress, now: Moment, ready_since: int) -> bool:
         """Whether the stage will reach the tolerance before max-flow would.
 
-        The gap of a level set jumps, so that there is no prediction for it.
+        The gap of a level set jumps, so it cannot be predicted.
         """
         t, costs = self.tuning, self._costs(progress)
         if self.plan.is_level_set:
@@ -360,7 +362,7 @@ class Strategy:
         price = self._flows_price(progress)
         if ahead is None or now.own >= ready_since + t.longest_wait * price:
             return False
-        if costs.is_cheap:  # polishes end a run sooner than the gaps of iterates predict
+        if costs.is_cheap:  # polishes end a run earlier than the gaps of the iterates predict
             polished = iterations_ahead(progress.gaps_over(progress.kernel), self.tolerance)
             ahead = min(ahead / t.polish_speedup, math.inf if polished is None else polished)
         return ahead <= price
@@ -374,17 +376,17 @@ class Strategy:
         return self._ahead(progress, half) > done
 
     def _flows_price(self, progress: Progress) -> float:
-        """Return the iterations that cost as little as the next max-flow may."""
+        """Return the number of iterations that cost as much as the next max-flow at best."""
         t = self.tuning
         growth = t.allowance_growth ** len(progress.failures)
         far = t.volume_price if "volume" in progress.kernels else 1.0
         return far * growth * self._costs(progress).flows
 
     def _after_failure(self, progress: Progress, now: Moment) -> SwitchTo:
-        """Return to the stage before, or to forests.
+        """Return to the previous stage, or switch to forests.
 
-        A failure shows that there is far to go. On grids chains need no search, and get to the
-        tolerance, or to where max-flow is cheap, in less time than edges and max-flow would.
+        A failure shows that flow has to travel far. On grids chains need no search. They reach the
+        tolerance, or a point from which max-flow is cheap, in less time than edges and max-flow.
         """
         kernel = progress.kernel
         is_over = kernel == "grid" or self._edges_are_slow(progress, now)
@@ -411,7 +413,7 @@ class Strategy:
         return last.iteration + stride
 
     def _target(self, progress: Progress) -> float:
-        """Return the gap at which something changes before the end, or 0."""
+        """Return the gap at which the next decision is due before the end, or 0."""
         if not self.heads_for_flows:
             return 0.0
         return self.tolerance if progress.waits else self._flows_gap(progress)
@@ -420,16 +422,16 @@ class Strategy:
         return self.tuning.far_flows_gap if progress.was_far else self.tuning.flows_gap
 
     def _ahead(self, progress: Progress, target: float) -> float:
-        """Return the iterations still to do, infinite if they cannot be predicted."""
+        """Return the predicted number of remaining iterations, or infinity."""
         found = iterations_ahead(progress.pace, target)
         return math.inf if found is None else found
 
     # When to certify, and when to polish
 
     def certifies(self, record: Record, best_gap: float) -> bool:
-        """Whether to certify the iterate: it may be the answer, or the best of a long run.
+        """Whether to certify the iterate: it may be the solution, or the best of a long run.
 
-        An exact answer has exact pieces, which the stages before max-flow do not give.
+        The stages before max-flow do not give the exact pieces that an exact solution needs.
         """
         if record.relative_gap <= self.tolerance and self.may_end:
             return True
@@ -455,9 +457,9 @@ class Strategy:
         )
 
     def _next_polish(self, progress: Progress) -> int:
-        """Return the iteration of the next polish: rarer and rarer, and much rarer where it fails.
+        """Return the iteration of the next polish. Intervals grow, and faster after a failure.
 
-        On the way to max-flow, the first cheap iterations are better spent on a better start.
+        Before max-flow, the first cheap iterations are better used to improve the start.
         """
         t, last = self.tuning, progress.polish
         if last is not None:

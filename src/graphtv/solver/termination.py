@@ -1,4 +1,4 @@
-"""Why a run ends: the one rule, for runs in memory and over tiles."""
+"""The rule that ends a run, for runs in memory and over tiles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphtv.result import Status
 from graphtv.terms.base import as_box
 
 EXACT_GAP = 1e-12
-"""The relative gap that counts as exact: what tol=0 asks for."""
+"""The relative gap that counts as exact, requested by tol=0."""
 
 CLOSER = 1e-3
 """How much smaller a gap is asked for, if a point is not good enough after it was rounded."""
@@ -50,13 +50,13 @@ def _quantum(arrays: list[Floats]) -> float | None:
 
 
 class LastProgress(NamedTuple):
-    """The best gap so far, and when it was reached; falls too small to count are left out."""
+    """The best gap so far and when it was reached. Small decreases do not count."""
 
     gap: float = math.inf
     iteration: int = 0
 
     def after(self, iteration: int, gap: float, factor: float) -> LastProgress:
-        """Return what is known after another gap: progress if it is below `factor` times ours."""
+        """Return the state after another gap: progress if it is below `factor` times the best."""
         return LastProgress(gap, iteration) if gap < factor * self.gap else self
 
 
@@ -72,7 +72,7 @@ def ending(
     is_interrupted: bool = False,
     is_late: bool = False,
 ) -> Status | None:
-    """Return the status with which a run ends now, or None if it goes on.
+    """Return the status with which a run ends now, or None if it continues.
 
     Parameters
     ----------
@@ -81,11 +81,11 @@ def ending(
     iteration, max_iterations : int
         Iterations done and allowed.
     last_progress, patience : int
-        The last iteration that made progress, and how many may pass without.
+        The last iteration that made progress, and how many iterations may pass without progress.
     is_final : bool
         Whether the method has nothing left to do.
     is_interrupted, is_late : bool
-        Whether somebody wants an answer now, and whether the time limit is reached.
+        Whether the run was interrupted, and whether the time limit is reached.
     """
     if relative_gap <= tolerance:
         return "optimal"

@@ -12,7 +12,7 @@ from graphtv.tv.exact import solve_forest
 
 
 class TreeDirect:
-    """The exact solvers of chains and trees as a stage, for the same weight at all vertices."""
+    """The exact solvers of chains and trees as a stage, for one weight at all vertices."""
 
     method = "direct"
     kernel = "tree"
@@ -28,7 +28,7 @@ class TreeDirect:
 
     @property
     def sweeps(self) -> int:
-        """Solves of a whole forest done."""
+        """Number of solves of a whole forest so far."""
         return self.iterations * self._problem.term.n_channels
 
     def advance(self, at_most: int) -> None:
@@ -36,7 +36,7 @@ class TreeDirect:
         problem = self._problem
         graph, data = problem.graph, as_quadratic(problem.data)
         assert data is not None
-        # With one weight c for all vertices the solution is that for the weights ω/c and δ/c.
+        # With the same weight c at all vertices, the solution is that for the weights ω/c and δ/c.
         c = float(data.weights.flat[0])
         weights = graph.weights if c == 1.0 else graph.weights / c
         signals = to_core(data.signal).reshape(problem.term.n_channels, graph.n_vertices)
@@ -68,4 +68,4 @@ class TreeDirect:
         return rounded(self.dual_point(), self._n_threads)
 
     def conclude(self) -> None:
-        """There is nothing to free."""
+        """No-op: there is nothing to free."""

@@ -1,4 +1,4 @@
-"""Constants with p = 0: the answer of a run that ended before its first iteration."""
+"""Constants with p = 0: the result of a run that ended before its first iteration."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from graphtv.solver.certificate import Certificate, certify
 from graphtv.solver.stage import rounded
 
 SAMPLE = 1 << 12
-"""Vertices whose data determine the constant."""
+"""Number of vertices whose data determine the constant."""
 
 
 def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
-    """Return constants with p = 0 and what they prove, without edges: Ku = 0 and Kᵀp = 0."""
+    """Return constants with p = 0 and their proof. No edges are needed, as Ku = 0 and Kᵀp = 0."""
     trivial, u = Trivial(problem), good_constants(problem)
     if u is not None:
         no_edges, nothing = np.empty((0, 2), dtype=problem.graph.edges.dtype), np.empty(0)
@@ -33,7 +33,7 @@ def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
 
 
 def good_constants(problem: Problem) -> Floats | None:
-    """Return a good constant for every channel, where there is one for all vertices."""
+    """Return a good constant for every channel, if one constant is feasible at all vertices."""
     n, term = problem.graph.n_vertices, problem.term
     if problem.traits.is_simplex:
         return np.full(n * term.n_channels, 1.0 / term.n_channels)
@@ -44,7 +44,7 @@ def good_constants(problem: Problem) -> Floats | None:
 
 
 class Trivial:
-    """The stage that does nothing, for runs without time to set up another."""
+    """The stage that does nothing, for runs without time to set up another stage."""
 
     method = "none"
     kernel = "trivial"
@@ -59,14 +59,14 @@ class Trivial:
         self._problem = problem
 
     def advance(self, at_most: int) -> None:
-        """Do nothing."""
+        """No-op."""
 
     def evaluate(self) -> tuple[float, float]:
         """Return the primal and the dual objective."""
         return self._problem._primal(self.primal_point()), self._problem._dual(self.dual_point())
 
     def primal_point(self) -> Floats:
-        """Return constants, or else a step from 0 into the domain of G."""
+        """Return constants, or if they are not feasible, a proximal step from 0."""
         problem, u = self._problem, good_constants(self._problem)
         if u is not None and math.isfinite(problem.term.value(u)):
             return u
@@ -83,4 +83,4 @@ class Trivial:
         return rounded(self.dual_point(), 1)
 
     def conclude(self) -> None:
-        """There is nothing to free."""
+        """No-op: there is nothing to free."""
