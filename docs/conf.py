@@ -64,10 +64,11 @@ copybutton_prompt_is_regexp = True
 # Files at the root of the repository become pages of the site.
 ROOT_FILES = {
     "README.md": "index.md",
-    "NOTATION.md": "reference/notation.md",
-    "CONTRIBUTING.md": "reference/contributing.md",
-    "CHANGELOG.md": "reference/changelog.md",
-    "SECURITY.md": "reference/security.md",
+    "NOTATION.md": "about/notation.md",
+    "CONTRIBUTING.md": "about/contributing.md",
+    "CHANGELOG.md": "about/changelog.md",
+    "SECURITY.md": "about/security.md",
+    "CODE_OF_CONDUCT.md": "about/conduct.md",
 }
 
 

@@ -45,6 +45,8 @@ __all__ = sorted(_HOMES if _has_scikit_learn() else _HOMES.keys() - {*_ESTIMATOR
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, because importing SciPy is slow."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version(__name__)
     home = _HOMES.get(name, __name__ if name in _SUBMODULES else None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -55,4 +57,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_SUBMODULES})
+    return sorted({*globals(), *_HOMES, *_SUBMODULES, "__version__"})

@@ -62,3 +62,5 @@ from graphtv.terms import (
     TotalVariation as TotalVariation,
 )
 from graphtv.tv.exact import tv_chain as tv_chain, tv_forest as tv_forest
+
+__version__: str

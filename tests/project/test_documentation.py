@@ -85,6 +85,16 @@ def test_the_citation_is_of_this_version():
     assert f"[{project['version']}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+def test_the_oldest_supported_versions_are_those_of_the_package():
+    page = (DOCS / "about" / "versions.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    stated = {
+        name.lower(): version for name, version in re.findall(r"^\| (\w+) \| ([\d.]+) ", page, re.M)
+    }
+    required = dict(requirement.split(">=") for requirement in project["dependencies"])
+    assert stated == {"python": project["requires-python"].removeprefix(">="), **required}
+
+
 def test_claims_are_told_from_remarks():
     block = "x = 1  # a remark\nx  # 1\nprint(x)\n# 1\n\n# not a claim\nx\n"
     assert [claim for _, claim in statements(block)] == ["a remark", "1", "1", ""]

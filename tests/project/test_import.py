@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -70,14 +71,20 @@ def test_everything_can_be_imported_without_scikit_learn():
 def test_the_stub_is_the_list_of_public_names():
     stub = ast.parse(Path(graphtv.__file__).with_suffix(".pyi").read_text())
     names = []
-    for statement in stub.body[1:]:
+    for statement in stub.body[1:-1]:
         for alias in statement.names:
             assert alias.name == alias.asname  # names that a type checker regards as public
             names.append(alias.name)
     assert sorted(names) == graphtv.__all__
+    assert ast.unparse(stub.body[-1]) == "__version__: str"
     source = ast.parse(Path(graphtv.__file__).read_text())
     constants = {node.value for node in ast.walk(source) if isinstance(node, ast.Constant)}
     assert constants & set(names) == set(graphtv._ESTIMATORS)  # nothing is listed twice
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert graphtv.__version__ == metadata.version("graphtv")
+    assert "__version__" in dir(graphtv)
 
 
 def test_submodules_need_no_import():
