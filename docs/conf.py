@@ -27,6 +27,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
 ]
@@ -45,14 +46,16 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 
 html_theme = "pydata_sphinx_theme"
-html_title = "graphtv"
+html_title = f"graphtv {release}"
+html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["graphtv.css"]
 html_copy_source = False
-html_sidebars: dict[str, list[str]] = {"coming-from": [], "index": []}
+html_sidebars: dict[str, list[str]] = {"index": [], "install": []}
 html_show_copyright = False
 html_theme_options: dict[str, Any] = {
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
+    "logo": {"text": f"graphtv {release}"},
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],

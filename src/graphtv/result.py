@@ -159,6 +159,16 @@ class Result:
     error_bound : float or None
         An upper bound of ‖u - u*‖₂ if the data term is strongly convex, otherwise None. It is also
         None if the range of the data gives a smaller bound.
+
+    Examples
+    --------
+    >>> from graphtv import Problem, SquaredLoss, grid_graph, solve
+    >>> problem = Problem(grid_graph((4,)), SquaredLoss([0.0, 0.0, 3.0, 3.0]))
+    >>> result = solve(problem, tol=0)
+    >>> result.u.tolist(), result.p.tolist()
+    ([0.5, 0.5, 2.5, 2.5], [-0.5, -1.0, -0.5])
+    >>> result.primal, result.dual, result.status
+    (2.5, 2.5, 'optimal')
     """
 
     u: Floats

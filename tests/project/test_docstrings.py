@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,22 @@ def module_of(file):
 def test_examples_are_true(name, tmp_path, monkeypatch):
     if name.rpartition(".")[2] in ("classifier", "fused_lasso_estimator"):
         pytest.importorskip("sklearn")
+    if name == "graphtv.scale.result":
+        pytest.importorskip("dask")
     monkeypatch.chdir(tmp_path)
     results = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
     assert results.failed == 0
+
+
+PUBLIC = [
+    pytest.param(getattr(module, name), id=f"{module.__name__}.{name}")
+    for module in (graphtv, graphtv.plot, graphtv.datasets, graphtv.gallery)
+    for name in module.__all__
+    if callable(getattr(module, name))
+]
+
+
+@pytest.mark.parametrize("thing", PUBLIC)
+def test_every_public_name_has_an_example(thing):
+    _, _, examples = inspect.getdoc(thing).partition("\nExamples\n--------\n")
+    assert ">>> " in examples

@@ -85,6 +85,25 @@ def test_the_citation_is_of_this_version():
     assert f"[{project['version']}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+def test_the_extras_are_explained():
+    page = (DOCS / "install.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    explained = re.findall(r"^\| `(\w+)` \| ", page, re.M)
+    assert sorted(explained) == sorted(project["optional-dependencies"])
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=name_of)
+def test_commands_that_install_graphtv_work_before_a_release(page):
+    commands = re.findall(
+        r"^python -m pip install (.*?)(?: +[#&].*)?$", page.read_text("utf-8"), re.M
+    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for command in commands:
+        extras = re.fullmatch(r'(?:\.|"\.\[([\w,]+)\]")', command)
+        assert extras, command
+        assert set((extras[1] or "cli").split(",")) <= project["optional-dependencies"].keys()
+
+
 def test_the_oldest_supported_versions_are_those_of_the_package():
     page = (DOCS / "about" / "versions.md").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

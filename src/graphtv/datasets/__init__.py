@@ -26,6 +26,14 @@ class Counties(NamedTuple):
         Longitude and latitude of a point inside the county, in degrees.
     names, states, fips : ndarray of str, shape (n,)
         Name, two-letter state code and five-digit FIPS code.
+
+    Examples
+    --------
+    >>> counties = us_counties()
+    >>> str(counties.names[0]), float(counties.unemployment[0])
+    ('Autauga County, Alabama', 9.7)
+    >>> counties.graph
+    Graph(3109 vertices, 8864 edges)
     """
 
     graph: Graph

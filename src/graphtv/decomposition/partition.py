@@ -81,6 +81,15 @@ class ForestPartition:
         Why the method was chosen.
     setup_time : float
         Seconds that the computation took.
+
+    Examples
+    --------
+    >>> from graphtv import decompose, grid_graph
+    >>> partition = decompose(grid_graph((3, 4)))
+    >>> partition.n_forests, partition.is_linear, partition.n_edges_per_forest.tolist()
+    (2, True, [8, 9])
+    >>> ForestPartition.from_labels(partition.graph, partition.labels).method
+    'custom'
     """
 
     graph: Graph

@@ -51,14 +51,26 @@ FlowInstance = FlowNetwork
 
 
 def path_graph(n_vertices: int, weights: Any = 1.0) -> Graph:
-    """Return the path 0 - 1 - … - (n_vertices - 1)."""
+    """Return the path 0 - 1 - … - (n_vertices - 1).
+
+    Examples
+    --------
+    >>> path_graph(4).edges.tolist()
+    [[0, 1], [1, 2], [2, 3]]
+    """
     n = _affordable(as_count(n_vertices, "n_vertices"))
     vertices = np.arange(n, dtype=np.int32)
     return Graph(n, np.stack([vertices[:-1], vertices[1:]], axis=1), weights)
 
 
 def star_graph(n_vertices: int, weights: Any = 1.0) -> Graph:
-    """Return the star with centre 0 and n_vertices - 1 leaves."""
+    """Return the star with centre 0 and n_vertices - 1 leaves.
+
+    Examples
+    --------
+    >>> star_graph(4).edges.tolist()
+    [[0, 1], [0, 2], [0, 3]]
+    """
     n = _affordable(as_count(n_vertices, "n_vertices"))
     leaves = np.arange(1, max(n, 1), dtype=np.int32)
     return Graph(n, np.stack([np.zeros_like(leaves), leaves], axis=1), weights)
@@ -68,6 +80,11 @@ def caterpillar_graph(spine: int, legs: int, weights: Any = 1.0) -> Graph:
     """Return a path of `spine` vertices, each with `legs` leaves.
 
     The path is 0 - 1 - … - (spine - 1); the leaves follow, in the order of their spine vertices.
+
+    Examples
+    --------
+    >>> caterpillar_graph(2, 1).edges.tolist()
+    [[0, 1], [0, 2], [1, 3]]
     """
     s = as_count(spine, "spine", minimum=1)
     k = as_count(legs, "legs", maximum=INDEX_LIMIT // s - 1)
@@ -79,7 +96,13 @@ def caterpillar_graph(spine: int, legs: int, weights: Any = 1.0) -> Graph:
 
 
 def broom_graph(handle: int, bristles: int, weights: Any = 1.0) -> Graph:
-    """Return a path of `handle` vertices whose last vertex has `bristles` leaves."""
+    """Return a path of `handle` vertices whose last vertex has `bristles` leaves.
+
+    Examples
+    --------
+    >>> broom_graph(2, 2).edges.tolist()
+    [[0, 1], [1, 2], [1, 3]]
+    """
     h = as_count(handle, "handle", minimum=1)
     k = as_count(bristles, "bristles", maximum=INDEX_LIMIT - h)
     _affordable(h + k)
@@ -93,6 +116,11 @@ def random_tree(n_vertices: int, rng: Rng = 0, weights: Any = 1.0) -> Graph:
     """Return a random recursive tree: the parent of vertex v > 0 is uniform in 0, …, v - 1.
 
     Its depth is about e·log n, and half its vertices are leaves.
+
+    Examples
+    --------
+    >>> random_tree(20, rng=1)
+    Graph(20 vertices, 19 edges)
     """
     n = _affordable(as_count(n_vertices, "n_vertices"))
     vertices = np.arange(1, max(n, 1), dtype=np.int32)
@@ -102,7 +130,13 @@ def random_tree(n_vertices: int, rng: Rng = 0, weights: Any = 1.0) -> Graph:
 
 @renamed_keywords(seed="rng")
 def erdos_renyi_graph(n_vertices: int, n_edges: int, rng: Rng = 0, weights: Any = 1.0) -> Graph:
-    """Return a graph drawn uniformly from all graphs with `n_edges` edges, G(n, m)."""
+    """Return a graph drawn uniformly from all graphs with `n_edges` edges, G(n, m).
+
+    Examples
+    --------
+    >>> erdos_renyi_graph(20, 30, rng=1)
+    Graph(20 vertices, 30 edges)
+    """
     n = as_count(n_vertices, "n_vertices")
     n_pairs = n * (n - 1) // 2
     m = _affordable(as_count(n_edges, "n_edges", maximum=min(n_pairs, INDEX_LIMIT)))
@@ -131,6 +165,12 @@ def delaunay_graph(n_vertices: int, n_edges: int, rng: Rng = 0) -> tuple[Graph, 
         triangulation, which is nearly 3 n_vertices.
     rng : int, Generator or None
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> graph, positions = delaunay_graph(96, 150, rng=1)
+    >>> graph, positions.shape
+    (Graph(96 vertices, 150 edges), (96, 2))
     """
     n = as_count(n_vertices, "n_vertices", minimum=4)
     m = as_count(n_edges, "n_edges", minimum=n - 1)
@@ -164,6 +204,12 @@ def genrmf(a: int, b: int, c1: int = 1, c2: int = 10_000, rng: Rng = 0) -> FlowN
     ----------
     D. Goldfarb and M. D. Grigoriadis, A computational comparison of the Dinic and network simplex
     methods for maximum flow, Annals of Operations Research 13, 1988.
+
+    Examples
+    --------
+    >>> network = genrmf(3, 4, rng=1)
+    >>> network.n_vertices, len(network.arcs)
+    (36, 123)
     """
     side = as_count(a, "a", minimum=1)
     frames = as_count(b, "b", minimum=1)
@@ -200,6 +246,12 @@ def washington_rlg(rows: int, columns: int, capacity: int = 10_000, rng: Rng = 0
     ----------
     D. S. Johnson and C. C. McGeoch (eds.), Network Flows and Matching: First DIMACS Implementation
     Challenge, American Mathematical Society, 1993.
+
+    Examples
+    --------
+    >>> network = washington_rlg(4, 5, rng=1)
+    >>> network.n_vertices, len(network.arcs)
+    (22, 56)
     """
     r = as_count(rows, "rows", minimum=3)
     c = as_count(columns, "columns", minimum=1)
@@ -268,6 +320,12 @@ def three_moons(
     ----------
     C. Garcia-Cardona et al., Multiclass data segmentation using diffuse interface methods on
     graphs, IEEE Transactions on Pattern Analysis and Machine Intelligence 36, 2014.
+
+    Examples
+    --------
+    >>> points, labels = three_moons(50)
+    >>> points.shape, sorted(set(labels.tolist()))
+    ((150, 100), [0, 1, 2])
     """
     n = as_count(n_per_moon, "n_per_moon", maximum=INDEX_LIMIT // 3)
     sigma = moderate(as_real(noise, "noise", minimum=0), "noise")
@@ -305,6 +363,12 @@ def piecewise_constant_image(
     -------
     noisy, truth : ndarray
         The images, with the given shape.
+
+    Examples
+    --------
+    >>> noisy, truth = piecewise_constant_image((32, 48), rng=1, noise=0.1)
+    >>> noisy.shape, bool(abs((noisy - truth).std() - 0.1) < 0.01)
+    ((32, 48), True)
     """
     lengths = as_shape(shape)
     sigma = moderate(as_real(noise, "noise", minimum=0), "noise")

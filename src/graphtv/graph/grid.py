@@ -34,6 +34,13 @@ class GridStructure:
         Lengths of the axes.
     coordinates : ndarray of int32, shape (n_vertices, len(shape))
         Position of each vertex, read-only.
+
+    Examples
+    --------
+    >>> from graphtv import grid_graph
+    >>> grid = recognize_grid(grid_graph((2, 3)))
+    >>> grid.shape, grid.coordinates[4].tolist()
+    ((2, 3), [1, 1])
     """
 
     shape: tuple[int, ...]
@@ -118,6 +125,15 @@ def recognize_grid(graph: Graph) -> GridStructure | None:
     lowest-numbered corner, and the axes are ordered by the numbers of its neighbours, highest
     first. Thus the vertices of ``grid_graph(shape)`` keep their row-major coordinates, without the
     axes of length 1.
+
+    Examples
+    --------
+    >>> from graphtv import Graph
+    >>> square = Graph(4, [[3, 0], [0, 2], [2, 1], [1, 3]])
+    >>> recognize_grid(square).shape
+    (2, 2)
+    >>> recognize_grid(Graph(3, [[0, 1], [1, 2], [2, 0]])) is None
+    True
     """
     known = as_graph(graph)._grid
     if known is not None and graph.n_edges == n_grid_edges(known.shape):

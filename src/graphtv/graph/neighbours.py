@@ -58,6 +58,11 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
     References
     ----------
     .. [1] L. Zelnik-Manor, P. Perona, "Self-tuning spectral clustering", NIPS 17, 2004.
+
+    Examples
+    --------
+    >>> knn_graph([[0.0], [1.0], [1.1], [5.0]], n_neighbors=1, bandwidth=1.0).edges.tolist()
+    [[0, 1], [1, 2], [2, 3]]
     """
     positions = as_floats(points, "points")
     if positions.ndim != 2 or positions.shape[1] == 0:

@@ -74,6 +74,16 @@ class DimacsError(ValueError):
         The line of the error, counted from 1.
     reason : str
         Description of the error.
+
+    Examples
+    --------
+    >>> import io
+    >>> from graphtv import read_dimacs
+    >>> try:
+    ...     read_dimacs(io.BytesIO(b"p max 2"))
+    ... except DimacsError as error:
+    ...     print(error.line, error.reason)
+    1 too few fields: the form is 'p max VERTICES ARCS', got 'p max 2'
     """
 
     def __init__(self, filename: str, line: int, reason: str) -> None:
@@ -129,6 +139,17 @@ def write_dimacs(
         The file, compressed with gzip if the name ends in ``.gz``; ``-`` means standard output.
     comment : str
         Text for the first lines of the file.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from graphtv import FlowNetwork
+    >>> write_dimacs(FlowNetwork(3, [[0, 1], [1, 2]], [4, 3], source=0, sink=2), sys.stdout)
+    p max 3 2
+    n 1 s
+    n 3 t
+    a 1 2 4
+    a 2 3 3
     """
     if not isinstance(network, FlowNetwork):
         raise ValueError(f"network must be a FlowNetwork, got {brief(network)}")

@@ -118,6 +118,11 @@ def draw_labels(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> labels = segment_image(image, scribbles)  # doctest: +SKIP
+    >>> axes = draw_labels(image, labels, scribbles=scribbles)  # doctest: +SKIP
     """
     classes = as_array(labels, "labels")
     if classes.ndim != 2 or classes.dtype.kind not in "bui":

@@ -48,6 +48,10 @@ def draw_partition(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> axes = draw_partition(decompose(grid_graph((6, 8))))  # doctest: +SKIP
     """
     if not isinstance(partition, ForestPartition):
         raise ValueError(f"partition must be a ForestPartition, got {partition!r}")

@@ -46,6 +46,10 @@ def draw_path(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> axes = draw_path(fused_lasso_path(graph, signal), criterion="bic")  # doctest: +SKIP
     """
     _check_path(path)
     chosen = None if criterion is None else as_choice(criterion, "criterion", CRITERIA)
@@ -98,6 +102,10 @@ def draw_criterion(path: FusedLassoPath, ax: Axes | None = None, *, criterion: s
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> axes = draw_criterion(fused_lasso_path(graph, signal), criterion="aic")  # doctest: +SKIP
     """
     _check_path(path)
     name = as_choice(criterion, "criterion", CRITERIA)

@@ -43,6 +43,16 @@ class TiledResult:
     error_bound : float or None
         An upper bound of ‖u - u*‖₂, if no data is missing. None also if the range of the data says
         more.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from graphtv import denoise_tv, gallery
+    >>> noisy, truth = gallery.piecewise_constant_image((32, 32), rng=1)
+    >>> tiles = dask.array.from_array(noisy, chunks=16)
+    >>> smooth, result = denoise_tv(tiles, 0.1, return_result=True)
+    >>> result.status, result.chunks
+    ('optimal', ((32,), (32,)))
     """
 
     u: Any

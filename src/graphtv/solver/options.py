@@ -39,6 +39,14 @@ class PDHG:
     .. [1] A. Chambolle, T. Pock, "A first-order primal-dual algorithm for convex problems with
        applications to imaging", Journal of Mathematical Imaging and Vision 40, 2011.
     .. [2] H. Lu, J. Yang, "Restarted Halpern PDHG for linear programming", 2024.
+
+    Examples
+    --------
+    >>> from graphtv import Problem, SquaredLoss, gallery, grid_graph, solve
+    >>> noisy, truth = gallery.piecewise_constant_image((16, 16), rng=1)
+    >>> problem = Problem(grid_graph(noisy.shape, 0.1), SquaredLoss(noisy))
+    >>> solve(problem, method=PDHG("accelerated", gamma=0.25), preconditioner="chains").status
+    'optimal'
     """
 
     scheme: str = "auto"

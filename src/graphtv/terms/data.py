@@ -87,6 +87,12 @@ class AbsoluteLoss(LocationLoss):
         The signal f; NaN where there is no data.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
+
+    Examples
+    --------
+    >>> loss = AbsoluteLoss([0.0, 1.0, 100.0])
+    >>> loss.value([0.0, 0.0, 0.0]), loss.value([0.0, 1.0, 2.0])
+    (101.0, 98.0)
     """
 
     traits = Traits(is_location=True)
@@ -117,6 +123,12 @@ class HuberLoss(LocationLoss):
         The width δ > 0 of the quadratic zone.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
+
+    Examples
+    --------
+    >>> loss = HuberLoss([0.0, 0.0], delta=1.0)
+    >>> loss.value([1.0, 0.0]), loss.value([3.0, 0.0])
+    (0.5, 2.5)
     """
 
     traits = Traits(is_location=True, is_smooth=True)
@@ -159,6 +171,12 @@ class LogisticLoss(WeightedLoss):
         Labels y: -1 and 1, or booleans (False is -1). 0 and NaN mean that there is no label.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no label.
+
+    Examples
+    --------
+    >>> loss = LogisticLoss([True, False, True])
+    >>> round(loss.value([0.0, 0.0, 0.0]), 3), round(loss.value([2.0, -2.0, 2.0]), 3)
+    (2.079, 0.381)
     """
 
     traits = Traits(is_smooth=True, is_curved_in_domain_only=True)
@@ -231,6 +249,12 @@ class PoissonLoss(WeightedLoss):
         The counts f ≥ 0; they need not be whole. NaN means that there is no data.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
+
+    Examples
+    --------
+    >>> loss = PoissonLoss([3.0, 0.0])
+    >>> loss.value([3.0, 0.0]) < loss.value([2.0, 0.0])
+    True
     """
 
     traits = Traits(is_smooth=True, is_curved_in_domain_only=True)
@@ -364,6 +388,12 @@ class EntropicSimplex(CoreTerm):
         The cost of each class at each vertex; 0 where there is no preference.
     epsilon : float, optional
         The factor ε > 0 of the entropy.
+
+    Examples
+    --------
+    >>> loss = EntropicSimplex([[0.0, 2.0]], epsilon=0.5)
+    >>> loss.value([[1.0, 0.0]]), loss.value([[0.0, 1.0]])
+    (0.0, 2.0)
     """
 
     traits = Traits(is_simplex=True)

@@ -123,6 +123,13 @@ class TotalVariation(_EdgewisePenalty):
 
     Its conjugate is 0 where every |p_e| ≤ 1 and infinite elsewhere. Channels of a vector-valued u
     are summed.
+
+    Examples
+    --------
+    >>> from graphtv import Problem, SquaredLoss, grid_graph
+    >>> problem = Problem(grid_graph((3,)), SquaredLoss([0.0, 0.0, 2.0]), TotalVariation())
+    >>> problem.primal([0.0, 0.0, 2.0])
+    2.0
     """
 
     delta: float = field(default=0.0, init=False, repr=False)
@@ -141,6 +148,13 @@ class HuberTV(_EdgewisePenalty):
     ----------
     delta : float
         The width δ > 0 of the quadratic zone.
+
+    Examples
+    --------
+    >>> from graphtv import Problem, SquaredLoss, grid_graph
+    >>> problem = Problem(grid_graph((3,)), SquaredLoss([0.0, 0.1, 2.0]), HuberTV(0.5))
+    >>> problem.primal([0.0, 0.1, 2.0])
+    1.66
     """
 
     delta: float

@@ -62,6 +62,14 @@ class CutPath:
         certifies a single one.
     result : Result
         The solution of the denoising problem.
+
+    Examples
+    --------
+    >>> path = cut_path(Graph(3, [[0, 1], [1, 2]], 1), [9, 2, 0], [0, 0, 5])
+    >>> path.certified, path.sizes.tolist()
+    (True, [0, 1, 2, 3])
+    >>> path.order[: path.sizes[1]].tolist()
+    [0]
     """
 
     def __init__(

@@ -59,6 +59,14 @@ class Cut:
         capacities, no cut is smaller by more than 1e-9 of the value (or by `tol`, if it is larger).
     bound : int or float
         A lower bound of all cuts.
+
+    Examples
+    --------
+    >>> cut = min_cut(Graph(3, [[0, 1], [1, 2]], [3, 1]), [9, 0, 0], [0, 0, 9])
+    >>> cut
+    Cut(value 1, minimum, certified; 2 of 3 with the source)
+    >>> cut.value == cut.bound, cut.certified
+    (True, True)
     """
 
     value: int | float

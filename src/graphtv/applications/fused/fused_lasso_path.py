@@ -71,6 +71,15 @@ class FusedLassoPath:
         The smallest λ at which everything is fused (see `fused_lasso_path`), if computed.
     cv_errors : ndarray, shape (folds, L), or None
         Mean loss at the held-out vertices, per fold.
+
+    Examples
+    --------
+    >>> from graphtv import fused_lasso_path, gallery
+    >>> path = fused_lasso_path(gallery.path_graph(6), [0.0, 0.1, 0.0, 5.0, 5.1, 5.0], n_lambdas=10)
+    >>> path.df[:3].tolist()
+    [1, 2, 2]
+    >>> path.best("bic").u.round(1).tolist()
+    [0.1, 0.1, 0.1, 5.0, 5.0, 5.0]
     """
 
     lambdas: Floats

@@ -50,7 +50,15 @@ SURELY = 20.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segmentation(Result):
-    """The result of `segment`: a `Result` whose `u` has a probability per vertex and class."""
+    """The result of `segment`: a `Result` whose `u` has a probability per vertex and class.
+
+    Examples
+    --------
+    >>> from graphtv import grid_graph
+    >>> result = segment(grid_graph((4,), 0.1), [[0, 1], [0, 1], [1, 0], [1, 0]], epsilon=0.5)
+    >>> result.u.argmax(axis=1).tolist()
+    [0, 0, 1, 1]
+    """
 
     @property
     def labels(self) -> Labels:
