@@ -17,6 +17,8 @@ from graphtv.app.limits import Limits
 from page_support import decoded, encoded, halves, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
+
+pytestmark = pytest.mark.slow
 expect = playwright.expect
 
 CHROMIUM = next(

@@ -19,6 +19,8 @@ from races.outcome import Outcome
 from races.peer_process import DeclinedError, PeerError, Worker
 from races.problems import make
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 NAMES = ("P1", "P3S")
 ACCURACIES = (1e-3, 1e-6, 1e-12)

@@ -60,6 +60,7 @@ def test_no_command_is_an_error(capsys):
 # The picture ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_demo_saves_its_picture_and_reaches_what_it_promises(capsys, tmp_path):
     assert main(DEMO) == 0
     out = capsys.readouterr().out
@@ -143,6 +144,7 @@ def test_failed_write_leaves_nothing(capsys, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_examples")
 def test_demo_without_matplotlib(capsys, tmp_path, monkeypatch):
     real_import = builtins.__import__

@@ -107,6 +107,7 @@ def test_chosen_columns_of_a_table_with_many():
     np.testing.assert_array_equal([float(row[1]) for row in rows], expected.u)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["auto", "aic", "gcv", "cv", "cv_1se"])
 def test_lambda_by_a_criterion(criterion, capsys):
     rng = np.random.default_rng(0)

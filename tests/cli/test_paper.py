@@ -11,6 +11,8 @@ from commands import refused
 from graphtv.cli import main, paper
 from graphtv.paper import table1
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def empty_directory(tmp_path, monkeypatch):

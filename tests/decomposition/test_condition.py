@@ -84,6 +84,7 @@ def test_factorised_and_conjugate_gradients_agree(graph, preconditioner):
     assert iterated == pytest.approx(factorised, rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orders", [0, 6])
 @pytest.mark.parametrize("preconditioner", ["none", "diagonal", "linear", "nested"])
 @pytest.mark.parametrize("band_limit", [condition.BAND_LIMIT, 0])
@@ -121,6 +122,7 @@ def test_traces_of_large_singular_values_in_what_lanczos_returns_do_not_count(mo
         assert iterative == pytest.approx(dense, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_long_path_meets_the_closed_form():
     # κ(∇) of a path: the eigenvalues are 2 - 2cos(πk/n).
     n = 20_000

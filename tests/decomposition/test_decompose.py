@@ -269,6 +269,7 @@ def test_hubs_of_large_degree():
         assert decompose(star_graph(n + 1), method).n_forests == 1
 
 
+@pytest.mark.slow
 def test_long_paths_need_no_stack():
     n = 300_000
     rng = np.random.default_rng(0)

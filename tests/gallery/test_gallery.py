@@ -138,6 +138,7 @@ def test_washington_by_definition():
     assert max_flow(instance) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("instance", "n_vertices", "n_edges", "ratio"),
     [

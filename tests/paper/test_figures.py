@@ -8,6 +8,8 @@ from graphtv.paper.experiment import Outcomes, UnavailableError
 from graphtv.paper.figure1 import METHODS, Figure1
 from graphtv.paper.figure2 import ITERATIONS, Figure2, unlike
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def figure1():

@@ -15,6 +15,8 @@ from graphtv.paper.table3 import COLUMNS, TOLERANCE, Table3, _count
 
 pytest.importorskip("skimage")
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(os.environ.get("GRAPHTV_DATA", "nowhere"))
 needs_icg = pytest.mark.skipif(not (DATA / "icgbench").is_dir(), reason="no ICG benchmark")
 

@@ -14,6 +14,8 @@ from graphtv.paper.experiment import Outcomes, UnavailableError
 from graphtv.paper.run import stored
 from graphtv.paper.store import Store
 
+pytestmark = pytest.mark.slow
+
 HAS_DATA = bool(os.environ.get("GRAPHTV_DATA"))
 
 

@@ -12,6 +12,7 @@ matplotlib.use("Agg")
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_the_gallery_example_runs(tmp_path):
     path = ROOT / "docs" / "gallery" / "pictures.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)

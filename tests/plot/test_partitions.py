@@ -75,6 +75,7 @@ def test_partition_draws_itself():
     assert partition.draw() is pyplot.gca()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "graph",
     [

@@ -19,6 +19,7 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [ROOT / "README.md", *WITH_PYTHON], ids=name_of)
 def test_the_python_of_a_page_is_true(page, tmp_path, monkeypatch, capsys):
     for name in ("matplotlib", "networkx", "sklearn", "skimage"):

@@ -73,6 +73,7 @@ def usual():
     return run(SCRIPT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", settings().values(), ids=settings())
 def test_folds_pieces_choices_and_labels_are_the_same(setting, usual):
     other = run(SCRIPT, **setting)

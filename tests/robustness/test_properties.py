@@ -18,6 +18,7 @@ FEW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", FEW)
 def test_a_few_cases(key):
     if key == "differential":
@@ -27,6 +28,7 @@ def test_a_few_cases(key):
         PROPERTIES[key].check(12345, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "numbers"),
     [
@@ -71,6 +73,7 @@ SOME = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_bad_input():
     pytest.importorskip("resource")
     numbers = [specimens.targets().index(target) for target in SOME]

@@ -41,6 +41,7 @@ def assert_same(image: np.ndarray, chunks: Any, weight: Any = 0.3, **options: An
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "chunks"),
     [

@@ -14,6 +14,8 @@ from graphtv import denoise_tv
 from graphtv.scale import array_file, steps
 from graphtv.scale.checkpoint import Checkpoint
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def image() -> da.Array:

@@ -16,7 +16,10 @@ from graphtv.scale import scheduler
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # from Dask, about ports and lost workers
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # from Dask, about ports and lost workers
+]
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.slow
 def test_gallery_example_runs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("skimage")

@@ -83,6 +83,7 @@ def test_underflow_is_no_proof() -> None:
     np.testing.assert_allclose(result.u.compute(), expected, rtol=0, atol=1e-2 * np.ptp(image))
 
 
+@pytest.mark.slow
 def test_numbers_that_suit_no_unit_prove_nothing_wrong() -> None:
     image = pieces()
     image[:, :20] *= 1e-250

@@ -118,6 +118,7 @@ def test_errors_of_the_fused_lasso(image: da.Array) -> None:
             fused_lasso(**arguments)
 
 
+@pytest.mark.slow
 def test_momentum_saves_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pieces are larger than the tiles."""
     slope = np.add.outer(np.arange(160), np.arange(160)) / 50.0

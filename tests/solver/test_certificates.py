@@ -35,6 +35,7 @@ def test_every_claim_is_true(term, penalty, graph):
             assert result.status == "optimal", (method, preconditioner, result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("iterations", [0, 1, 2, 7])
 @pytest.mark.parametrize("term", TERMS)
 def test_claims_of_unfinished_runs(term, iterations):

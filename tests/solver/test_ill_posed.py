@@ -111,6 +111,7 @@ def test_labels_that_are_all_but_lost(way):
     assert result.status == "optimal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, 1 / 3, 1e5 + 0.1])
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_a_constant_signal_is_its_own_answer(value, penalty):

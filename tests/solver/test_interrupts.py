@@ -43,6 +43,7 @@ print(json.dumps({{
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "preconditioner", "delay"),
     [

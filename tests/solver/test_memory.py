@@ -96,6 +96,7 @@ def test_a_descent_that_rested_goes_on():
     assert values[-1] >= exact.dual * (1.0 - 1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
 @pytest.mark.parametrize(
     ("density", "options"),

@@ -29,6 +29,7 @@ class TestGridsInDisguise:
     shape = (30, 41)
     signal = np.random.default_rng(1).normal(size=30 * 41)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("left", [1.0, 0.9])
     def test_the_run_is_that_of_the_grid(self, left):
         rng = np.random.default_rng(0)

@@ -261,6 +261,7 @@ def test_chains_do_not_feel_the_size_of_the_grid():
 # Table 1: random graphs of 512 vertices ---------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ratio", "n_forests"), [(0.68, 1), (1.11, 2), (2.36, 3), (2.98, 4)])
 def test_matroid_column_of_the_table(ratio, n_forests):
     graph = gallery.erdos_renyi_graph(512, round(512 * ratio), rng=4)

@@ -221,6 +221,7 @@ def spanning_tree(graph, seed):
     return Graph(graph.n_vertices, np.column_stack([v, parent[v]]), weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tree",
     [
@@ -253,6 +254,7 @@ def test_long_heavy_spine_is_optimal():
     assert_optimal(graph, f, u, p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signal", "weight"), [("smooth", 30.0), ("walk", 30.0), ("ramp", 1e4), ("noise", 1.0)]
 )

@@ -354,6 +354,7 @@ def test_an_odd_network_of_networkx() -> None:
     )
 
 
+@pytest.mark.slow
 def test_gallery_example_runs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     script = Path(__file__).parents[3] / "docs" / "gallery" / "minimum_cut.py"

@@ -41,6 +41,7 @@ def expected_failed_checks(estimator):
     return SAMPLE_CV if estimator.lam == "cv" else {}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [FusedLasso(n_lambdas=20), FusedLasso(lam=0.5), FusedLasso("cv", n_lambdas=5, cv=2)],
     expected_failed_checks=expected_failed_checks,
@@ -62,6 +63,7 @@ def error(u, truth):
     return np.sqrt(np.mean((u - truth) ** 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("lam", ["bic", "aic", "gcv", "cv", "cv_1se"])
 def test_default_graph_and_path_on_a_gaussian_density(lam, seed):
@@ -71,6 +73,7 @@ def test_default_graph_and_path_on_a_gaussian_density(lam, seed):
     assert model.result_.status == "optimal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("density", DENSITIES, ids=lambda density: density.__name__)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_default_graph_and_path_on_any_density(density, seed):
@@ -81,6 +84,7 @@ def test_default_graph_and_path_on_any_density(density, seed):
     assert model.score(new, target) > 0.8
 
 
+@pytest.mark.slow
 def test_features_of_different_units():
     X, y = sample(uneven_axes, 1200, 0)
     model = FusedLasso().fit(X, y)
@@ -119,6 +123,7 @@ def test_warns_where_the_best_weight_is_at_an_end_of_the_path():
     assert (both.best_index(), both.end_of_path()) == (0, None)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(END_OF_PATH)
 @pytest.mark.parametrize("lam", ["bic", "aic", "gcv", "cv", "cv_1se"])
 def test_recovers_steps_with_a_certificate(lam):

@@ -402,6 +402,7 @@ def test_path_on_the_example_of_gfl():
     assert errors[path.best_index("gcv")] < 0.16
 
 
+@pytest.mark.slow
 def test_gallery_example(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     file = ROOT / "docs" / "gallery" / "fused_lasso.py"

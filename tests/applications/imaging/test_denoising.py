@@ -335,6 +335,7 @@ def test_channel_without_data():
         denoise_tv(image, channel_axis=-1)
 
 
+@pytest.mark.slow
 def test_gallery_example_runs(tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("skimage")

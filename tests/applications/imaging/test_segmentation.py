@@ -380,6 +380,7 @@ def test_the_benchmark_runs(capsys, monkeypatch):
     assert "warm / cold" in shown
 
 
+@pytest.mark.slow
 def test_the_gallery_example_runs(tmp_path):
     pytest.importorskip("matplotlib").use("Agg")
     pytest.importorskip("skimage")

@@ -34,6 +34,7 @@ EXPECTED_FAILURES = {
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [TVClassifier(), TVClassifier(n_neighbors=3, label_cost=5.0)],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
@@ -61,6 +62,7 @@ def path(weights):
 # Accuracy
 
 
+@pytest.mark.slow
 def test_three_moons():
     accuracies = []
     for seed in range(5):
@@ -72,6 +74,7 @@ def test_three_moons():
     assert min(accuracies) >= 0.98
 
 
+@pytest.mark.slow
 def test_digits_ahead_of_label_spreading_and_propagation():
     X, y = load_digits(return_X_y=True)
     ours, spreading, propagation = [], [], []
@@ -90,6 +93,7 @@ def test_digits_ahead_of_label_spreading_and_propagation():
     assert np.mean(ours) > max(np.mean(spreading), np.mean(propagation))
 
 
+@pytest.mark.slow
 def test_new_points_of_the_moons():
     X, y = three_moons(rng=1)
     new, truth = three_moons(rng=2)
@@ -422,6 +426,7 @@ def test_import_without_scikit_learn():
     assert 'pip install "graphtv[ml]"' in run.stdout
 
 
+@pytest.mark.slow
 def test_gallery(tmp_path):
     script = ROOT / "docs" / "gallery" / "transduction.py"
     spec = importlib.util.spec_from_file_location("transduction", script)
@@ -431,6 +436,7 @@ def test_gallery(tmp_path):
     assert (tmp_path / "transduction.png").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_benchmark():
     command = [sys.executable, ROOT / "benchmarks" / "classification.py", "--quick"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
