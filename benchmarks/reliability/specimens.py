@@ -30,8 +30,9 @@ MADE_BY_THE_LIBRARY = {
     "Cut", "CutPath", "ForestPartition", "FusedLassoPath", "GridStructure", "Result",
     "Segmentation", "TiledResult", "DataTerm", "DimacsError", "gallery.FlowInstance",
     "datasets.Counties",
+    "IsotropicTV.value", "IsotropicTV.conjugate", "IsotropicTV.prox_conjugate",
 }  # fmt: skip
-"""Classes whose objects users receive but do not create; their methods are called."""
+"""Classes whose objects users receive but do not create, and methods that need a grid."""
 
 PROTOCOLS = {"DataTerm", "Penalty", "DimacsError"}
 """Classes whose methods users write, or have no reason to call."""
@@ -39,6 +40,7 @@ PROTOCOLS = {"DataTerm", "Penalty", "DimacsError"}
 INTERNAL_METHODS = {
     "core_on",
     "core_penalty",
+    "core_penalty_on",
     "with_zero",
     "with_sparsity",
     "deviance",
@@ -109,6 +111,8 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "LinearBox": lambda: {"cost": SIGNAL, "lower": np.zeros(N), "upper": np.ones(N)},
     "EntropicSimplex": lambda: {"cost": np.outer(SIGNAL, [1.0, -1.0]), "epsilon": 0.5},
     "HuberTV": lambda: {"delta": 0.1},
+    "CoupledTV": lambda: {"delta": 0.1},
+    "IsotropicTV": lambda: {"coupled": True, "delta": 0.1},
     "TotalVariation": dict,
     "FlowNetwork": lambda: {
         "n_vertices": 4, "arcs": ARCS, "capacities": np.array([3, 2, 1, 2, 4]), "source": 0,
@@ -260,7 +264,7 @@ for _name in (*TERMS, "EntropicSimplex"):
             f"{_name}.derivative": lambda x=_point: {"u": x},  # type: ignore[misc]
             f"{_name}.with_weights": lambda: {"weights": np.full(N, 0.5)},
         }
-for _name in ("TotalVariation", "HuberTV"):
+for _name in ("TotalVariation", "HuberTV", "CoupledTV"):
     SPECIMENS |= {
         f"{_name}.value": lambda: {"x": np.full(M, 0.5)},
         f"{_name}.conjugate": lambda: {"p": np.full(M, 0.5)},

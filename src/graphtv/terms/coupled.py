@@ -46,20 +46,20 @@ class CoupledTV(GroupedPenalty):
 
     def value(self, x: Any) -> float:
         """Return F(x)."""
-        norm = _norms(as_floats(x, "x"))
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            norm = _norms(_as_rows(x, "x"))
             near = 0.5 * norm * (norm / self.delta)
             return float(np.where(norm < self.delta, near, norm - 0.5 * self.delta).sum())
 
     def conjugate(self, p: Any) -> float:
         """Return F*(p), infinite unless every ‖p_e‖ ≤ 1."""
-        given = as_floats(p, "p")
+        given = _as_rows(p, "p")
         core = self.core_penalty_on(None, given.shape)
         return core.conjugate(np.ascontiguousarray(given.reshape(len(given), -1).T).reshape(-1))
 
     def prox_conjugate(self, v: Any, step: Any) -> Floats:
         """Return the minimiser of F*(p) + Σ_e ‖p_e - v_e‖²/(2 step_e)."""
-        given = as_floats(v, "v")
+        given = _as_rows(v, "v")
         p = given / (1.0 + self.delta * as_steps(step, given.shape))
         norm = _norms(p).reshape(-1, *(1 for _ in given.shape[1:]))
         return np.asarray(np.where(norm <= INSIDE, p, p * (INSIDE / np.maximum(norm, INSIDE))))
@@ -67,6 +67,14 @@ class CoupledTV(GroupedPenalty):
     def core_penalty_on(self, graph: Graph | None, dual_shape: tuple[int, ...]) -> _core.Penalty:
         """Return the core's penalty for p of this shape."""
         return core_groups(None, dual_shape, couples=True, delta=self.delta)
+
+
+def _as_rows(x: Any, name: str) -> Floats:
+    """Return values with a row per edge."""
+    given = as_floats(x, name)
+    if given.ndim not in (1, 2):
+        raise ValueError(f"{name} must have the shape (m,) or (m, C), got {given.shape}")
+    return given
 
 
 def _norms(x: Floats) -> Floats:
