@@ -114,9 +114,7 @@ class Incumbent:
 
         A stage that started from scratch replaces the earlier point when its gap is smaller.
         """
-        if (
-            self._watch.expired
-        ):  # possibly in the middle of an iteration, so the points would have to be recomputed
+        if self._watch.expired:  # maybe within an iteration: the points would be recomputed
             raise _core.Expired
         start = time.perf_counter()
         with self._watch:
@@ -152,9 +150,7 @@ class Incumbent:
             give_back(self._size)
         points = self.points(stage)
         p = points.dual_point()
-        slope = self._problem._slope(
-            p, self._n_threads
-        )  # needs the most memory, so u is computed afterwards
+        slope = self._problem._slope(p, self._n_threads)  # needs the most memory: u comes later
         u = self._read(points.primal_point())
         proof = self._problem._prove(u, p, self._n_threads, slope)
         found = Certificate(self._problem, u, p, proof)

@@ -16,7 +16,7 @@ EXACT_GAP = 1e-12
 """The relative gap that counts as exact, requested by tol=0."""
 
 CLOSER = 1e-3
-"""How much smaller a gap is asked for, if a point is not good enough after it was rounded."""
+"""Factor of the tolerance for a second run, if the rounded point misses the tolerance."""
 
 
 def exact_gap(problem: Problem) -> float:
