@@ -1,4 +1,4 @@
-"""What is minimised: data terms G and penalties F."""
+"""The parts of the objective: data terms G and penalties F."""
 
 from graphtv.terms.coupled import CoupledTV
 from graphtv.terms.custom import DataTerm

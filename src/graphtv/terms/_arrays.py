@@ -1,4 +1,4 @@
-"""Arrays of a data term: checked, copied, and laid out channel after channel for the core."""
+"""Arrays of a data term: validated, copied, and stored one channel after another for the core."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def as_data(values: Any, name: str) -> Floats:
 
 
 def as_incomplete_data(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_] | None]:
-    """Return a copy like `as_data`, 0 where NaN or a mask says that there is no data.
+    """Return a copy like `as_data` with 0 for missing data (NaN or masked), and a mask of the data.
 
-    The second part is where there is data; None means everywhere.
+    The mask is None if no data is missing.
     """
     data, known = as_observations(values, name)
     _check_shape(data, name)
@@ -38,7 +38,7 @@ def _check_shape(data: Floats, name: str) -> None:
 def as_data_weights(
     values: Any, name: str, shape: tuple[int, ...], known: NDArray[np.bool_] | None = None
 ) -> Floats:
-    """Return a read-only copy of weights: one (), per vertex (n,) or per entry, as given.
+    """Return a read-only copy of weights, which are one number, one per vertex or one per entry.
 
     Where `known` is False, they become 0.
     """
@@ -60,14 +60,14 @@ def _checked_weights(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
 
 
 def spread(values: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return one number per entry without a copy, from one for all, per vertex or per entry."""
+    """Return one number per entry, given one number, one per vertex or one per entry; no copy."""
     if 0 < values.ndim < len(shape):
         values = values.reshape(*values.shape, *(1 for _ in shape[values.ndim :]))
     return np.broadcast_to(values, shape)
 
 
 def as_bound(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
-    """Return a read-only copy of bounds: one (), per vertex (n,) or per entry, as given."""
+    """Return a read-only copy of bounds, which are one number, one per vertex or one per entry."""
     bound = as_floats(values, name)
     if bound.shape not in ((), shape[:1], shape):
         forms = " or ".join(str(form) for form in dict.fromkeys((shape[:1], shape)))
@@ -76,7 +76,7 @@ def as_bound(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
 
 
 def as_objective(value: Any, name: str) -> float:
-    """Return what a user's method called `name` has returned as the value of an objective."""
+    """Return the value that the user's method `name` returned, as a float."""
     array = np.asarray(value)
     if array.ndim != 0 or array.dtype.kind not in "buif" or math.isnan(float(array)):
         raise ValueError(f"{name} must return a number, got {value!r}")
@@ -84,12 +84,12 @@ def as_objective(value: Any, name: str) -> float:
 
 
 def to_core(values: Floats) -> Floats:
-    """Return (n,) or (n, C) as the core's flat array; one channel is not copied."""
+    """Return an array of shape (n,) or (n, C) as the core's flat array; (n,) is not copied."""
     return np.ascontiguousarray(values.T).reshape(-1)
 
 
 def to_core_entries(values: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return one number for all, or one per entry, for the core."""
+    """Return one number or one per entry, in the form that the core expects."""
     return values.reshape(1) if values.ndim == 0 else to_core(spread(values, shape))
 
 
@@ -118,7 +118,7 @@ def rows_of(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def from_core(flat: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return the core's flat array as u of this shape, as a view of it where that is possible."""
+    """Return the core's flat array as u of this shape, if possible as a view."""
     rows = rows_of(shape)
     u = flat if len(rows) == 1 else flat.reshape(rows[::-1]).T
     return u.reshape(shape)

@@ -1,18 +1,19 @@
-"""A range that holds a solution of a logistic problem, whose losses have minimisers at infinity.
+"""An interval that contains a solution of a logistic problem.
 
-Take a connected component with labels of both kinds, the sums W₊ and W₋ of their weights, and
-its least edge weight ω. The best constant is log(W₊/W₋), with the value
+The minimisers of the single losses are at infinity. Consider a connected component with labels of
+both kinds. Let W₊ and W₋ be the sums of their weights, and ω the smallest edge weight. The best
+constant is log(W₊/W₋), with the value
 
     P₀ = W₊ log(1 + W₋/W₊) + W₋ log(1 + W₊/W₋),
 
-and a solution u has no larger one. A vertex labelled -1 with weight c pays
-c log(1 + exp(u_j)) ≤ P₀, so u_j ≤ B = log(exp(P₀/c) - 1). From there on, two ways up:
+and a solution u has no larger value. For a vertex labelled -1 with weight c, c log(1 + exp(u_j)) ≤
+P₀, so u_j ≤ B = log(exp(P₀/c) - 1). This gives two upper bounds of u:
 
 - The component is connected, so ω (max u - min u) ≤ TV(u) ≤ P₀ and u ≤ B + P₀/ω. Huber's relaxation
   is at least TV - m δ/2, which adds m δ/(2ω).
-- (Total variation.) Every level set {u > t} with t ≥ B is cut off from that vertex by an edge at
-  least: lowering it saves ω and costs at most W₊/(1 + exp(t)), which is no more than ω from
-  t = log(W₊/ω - 1) on. So u may be clipped at the greater of this and B.
+- For total variation: at least one edge separates every level set {u > t} with t ≥ B from that
+  vertex. Lowering the level set saves ω and costs at most W₊/(1 + exp(t)), which is at most ω for t
+  ≥ log(W₊/ω - 1). So u may be clipped at the larger of this number and B.
 
 Isotropic and coupled total variation are at least TV/√k in every channel, if no group has more than
 k edges. Coupled channels share their P₀, the sum of those of the channels.
@@ -34,7 +35,7 @@ from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 
 ROUNDING = 1e-9
-"""How much wider, relatively, everything is made than computed."""
+"""Relative margin that is added to all bounds."""
 
 
 class Growth(NamedTuple):
@@ -63,7 +64,7 @@ def growth_of(penalty: _core.Penalty) -> Growth | None:
 def logistic_domain(
     graph: Graph, labels: Floats, weights: Floats, growth: Growth
 ) -> tuple[float, float]:
-    """Return the range; labels and weights have the shape (n, C). Without any label it is {0}."""
+    """Return the interval; labels and weights have shape (n, C). Without any label it is {0}."""
     n_components, component = connected_components(graph)
     of_edge = component[graph.edges[:, 0]]
     least_edge = np.full(n_components, np.inf)
@@ -110,9 +111,9 @@ def _cost_of_a_constant(W_pos: Any, W_neg: Any) -> Any:
 def sparse_logistic_domain(
     labels: Floats, weights: Floats, sparsity: Floats
 ) -> tuple[float, float]:
-    """Return a range that holds 0 and the minimiser of every G_i + μ_i |·|.
+    """Return an interval that contains 0 and the minimiser of every G_i + μ_i |·|.
 
-    That is y log((c - μ)/μ), or 0 from μ = c/2 on.
+    The minimiser is y log((c - μ)/μ) if μ < c/2, and 0 otherwise.
     """
     c = np.where(labels == 0.0, 0.0, weights)
     free = (c > 0.0) & (sparsity == 0.0)
@@ -129,7 +130,7 @@ def sparse_logistic_domain(
 
 
 def _ceiling(P0: Any, c: Any, pull: Any, omega: Any, reach: Any, growth: Growth) -> Any:
-    """Return the upper end: c the largest weight that pulls down, `pull` all those that pull up."""
+    """Return the upper end: c is the largest weight of a label -1, `pull` the sum of labels 1."""
     with np.errstate(divide="ignore", under="ignore"):
         x = P0 / c
         anchor = x + log(-expm1(-x))  # log(exp(x) - 1)

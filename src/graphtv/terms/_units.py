@@ -12,11 +12,11 @@ RADIX = 64
 """Exponents of units are multiples of this."""
 
 LARGEST_EXPONENT = 960
-"""The exponents of units are at most this, so that units are numbers."""
+"""Largest exponent of a unit, so that units are finite numbers."""
 
 
 class Units(NamedTuple):
-    """Exponents of two: the unit of u, and that of the objective."""
+    """The binary exponents of the unit of u and of the unit of the objective."""
 
     point: int
     objective: int
@@ -26,16 +26,16 @@ NO_UNITS = Units(0, 0)
 
 
 class InexactError(Exception):
-    """Some number is too small or too large in the units of the others."""
+    """A number cannot be represented exactly in these units."""
 
 
 def largest(values: Floats) -> float:
-    """Return the greatest absolute value."""
+    """Return the largest absolute value."""
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def exponent_of(number: float) -> int:
-    """Return the multiple of the radix next to the exponent of a number."""
+    """Return the multiple of the radix nearest to the binary exponent of a number."""
     if not 0.0 < number < np.inf:
         return 0
     nearest = RADIX * round(int(np.frexp(number)[1]) / RADIX)
@@ -43,7 +43,7 @@ def exponent_of(number: float) -> int:
 
 
 def scaled(values: Any, exponent: int) -> Any:
-    """Return values × 2^exponent; in two steps, since the power itself may be no number."""
+    """Return values × 2^exponent, in two steps, since the power itself may overflow."""
     if exponent == 0:
         return values
     with np.errstate(over="ignore", under="ignore"):
@@ -52,7 +52,7 @@ def scaled(values: Any, exponent: int) -> Any:
 
 
 def exactly_scaled(values: Any, exponent: int) -> Any:
-    """Return values × 2^exponent, or raise if some are rounded."""
+    """Return values × 2^exponent; raise `InexactError` if a value is rounded."""
     if exponent == 0:
         return values
     with np.errstate(over="ignore", under="ignore"):
@@ -63,7 +63,7 @@ def exactly_scaled(values: Any, exponent: int) -> Any:
 
 
 def centred(values: Floats, centre: Floats | None) -> Floats:
-    """Return data less their centres."""
+    """Return the data minus their centres."""
     if centre is None:
         return values
     return (values.reshape(len(values), -1) - centre.T).reshape(values.shape)

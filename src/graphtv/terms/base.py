@@ -1,4 +1,4 @@
-"""What the data terms of the core share: checks of arguments, and what solvers ask about a term."""
+"""Base classes of the core's data terms: validation, and the properties that solvers use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Traits:
-    """What methods ask about a data term. The defaults hold for every term.
+    """The properties of a data term that methods use. The defaults hold for every term.
 
     Attributes
     ----------
@@ -38,13 +38,13 @@ class Traits:
     is_linear : bool
         Whether the term has a `cost` and bounds `lower` and `upper`, and is ⟨cost, u⟩ between them.
     is_location : bool
-        Whether the term has a `signal`, and G depends on u - f alone.
+        Whether the term has a `signal`, and G depends only on u - f.
     is_smooth : bool
         Whether G is differentiable inside its domain.
     is_simplex : bool
-        Whether every vertex has a point of the unit simplex.
+        Whether u is a point of the unit simplex at every vertex.
     is_curved_in_domain_only : bool
-        Whether `strong_convexity` is that of G inside its domain alone.
+        Whether `strong_convexity` holds only inside the domain of G.
     """
 
     is_separable: bool = True
@@ -61,22 +61,22 @@ class Box(Protocol):
 
     @property
     def cost(self) -> Floats:
-        """The cost by entry."""
+        """The cost of each entry."""
         ...
 
     @property
     def lower(self) -> Floats:
-        """The lower bounds by entry."""
+        """The lower bound of each entry."""
         ...
 
     @property
     def upper(self) -> Floats:
-        """The upper bounds by entry."""
+        """The upper bound of each entry."""
         ...
 
 
 class CoreTerm:
-    """A data term that lives in the core."""
+    """A data term that is implemented in the core."""
 
     traits: ClassVar[Traits] = Traits()
 
@@ -99,11 +99,11 @@ class CoreTerm:
 
     @property
     def strong_convexity(self) -> float:
-        """γ such that G - γ/2 ‖u‖² is convex where a solution can be, or 0."""
+        """γ such that G - γ/2 ‖u‖² is convex on the domain, or 0 if there is none."""
         return self._core_term.strong_convexity
 
     def _with_rows(self, n_axes: int) -> Self:
-        """Return the term with one row per vertex, where the first axes are those of a grid."""
+        """Return the term with one row per vertex, if its first axes are those of a grid."""
         rows = GridShape.of(self._shape, n_axes).rows
         given = (
             spread(value, self._shape).reshape(rows)
@@ -126,7 +126,7 @@ class CoreTerm:
         raise NotImplementedError
 
     def value(self, u: Any) -> float:
-        """Return G(u), infinite where u is not allowed."""
+        """Return G(u), infinite outside of the domain of G."""
         return self._core_term.value(to_core(self._entries(u, "u")))
 
     def conjugate(self, s: Any) -> float:
@@ -170,7 +170,7 @@ class CoreTerm:
         return array
 
     def _arguments(self) -> tuple[Any, ...]:
-        """Return what makes an equal term."""
+        """Return the constructor arguments of an equal term."""
         raise NotImplementedError
 
     def _describe(self) -> str:
@@ -196,7 +196,7 @@ class WeightedLoss(CoreTerm):
     def _take(
         self, data: Floats, known: NDArray[np.bool_] | None, weights: Any
     ) -> tuple[int, int, Floats, Floats]:
-        """Keep the arguments, and return what the core's terms begin with."""
+        """Store the arguments, and return the first arguments of the core's terms."""
         self._data, self._shape = data, data.shape
         self._given_weights = as_data_weights(weights, "weights", data.shape, known)
         n_vertices, n_channels = self._layout()
@@ -205,7 +205,7 @@ class WeightedLoss(CoreTerm):
 
     @property
     def weights(self) -> Floats:
-        """The weights c of the shape of the signal, read-only; 0 where there is no data."""
+        """The weights c with the shape of the signal, read-only; 0 where data is missing."""
         return spread(self._given_weights, self._shape)
 
     @property
@@ -215,22 +215,22 @@ class WeightedLoss(CoreTerm):
 
     @property
     def observed(self) -> Mask:
-        """Where there is data."""
+        """Mask of the entries with data."""
         return np.asarray(self.weights > 0.0)
 
     @property
     def kinds_of_data(self) -> tuple[Mask, ...]:
-        """Masks of entries; a connected component without one of each has no unique solution."""
+        """Masks of entries. A connected component needs an entry of each for a unique solution."""
         return (self.observed,)
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is data everywhere, without a look at every entry of what is one number."""
+        """Whether no data is missing. A single number is not expanded for this check."""
         return bool((self._given_weights > 0.0).all())
 
     @property
     def common_weight(self) -> float | None:
-        """The positive weight that all entries have, or None."""
+        """The positive weight of all entries, or None if weights differ."""
         first = self._given_weights.flat[0] if self._data.size else 0.0
         return float(first) if first > 0.0 and (self._given_weights == first).all() else None
 
@@ -254,27 +254,27 @@ class WeightedLoss(CoreTerm):
         return self._of(data, weights)
 
     def derivative(self, u: Any) -> Floats:
-        """Return G'(u) by entry; where G has a kink, the subgradient nearest to 0."""
+        """Return G'(u) of each entry; at a kink of G, the subgradient nearest to 0."""
         return self._derivative(self._entries(u, "u"))
 
     def _derivative(self, u: Floats) -> Floats:
         raise NotImplementedError
 
     def with_weights(self, weights: Any) -> Self:
-        """Return the loss of the same data with other weights."""
+        """Return the loss for the same data with other weights."""
         return self._of(self._data, weights)
 
     def with_zero(self, sparsity: Floats) -> _core.DataTerm:
         """Return the core's term with one more vertex, whose signal is 0.
 
-        Its domain then holds 0 and a minimiser of every G_i + μ_i |·|.
+        Its domain then contains 0 and a minimiser of every G_i + μ_i |·|.
         """
         zero = np.zeros((1, *self._shape[1:]))
         weights = np.concatenate([self.weights, zero + 1.0])
         return self._of(np.concatenate([self._data, zero]), weights)._core_term
 
     def with_sparsity(self, sparsity: Floats) -> Self | None:
-        """Return G + Σ μ_i |u_i|, if that is a loss of the same kind."""
+        """Return G + Σ μ_i |u_i| if it is a loss of the same kind, otherwise None."""
         return None
 
     def deviance(self, u: Any, variance: float) -> float:
@@ -295,7 +295,7 @@ class WeightedLoss(CoreTerm):
 
 
 class LocationLoss(WeightedLoss):
-    """A loss of the differences u - f alone."""
+    """A loss that depends only on the differences u - f."""
 
     @property
     def signal(self) -> Floats:
@@ -306,7 +306,7 @@ class LocationLoss(WeightedLoss):
         return np.asarray(self.weights * self._slope(u - self._data))
 
     def _slope(self, difference: Floats) -> Floats:
-        """Return the derivative of one summand without its weight."""
+        """Return the derivative of each summand without its weight."""
         raise NotImplementedError
 
     def deviance(self, u: Any, variance: float) -> float:
@@ -321,22 +321,22 @@ class LocationLoss(WeightedLoss):
 
 
 def traits_of(data: object) -> Traits:
-    """Return what methods ask about a term; a user's term has the most general traits."""
+    """Return the traits of a term. Custom terms have the most general ones."""
     if isinstance(data, CoreTerm):
         return data.traits
     return Traits(is_separable=bool(getattr(data, "is_separable", True)))
 
 
 def as_quadratic(data: object) -> LocationLoss | None:
-    """Return a quadratic term with its signal and weights; None for other terms."""
+    """Return the term if it is quadratic, otherwise None."""
     return cast(LocationLoss, data) if traits_of(data).is_quadratic else None
 
 
 def as_location(data: object) -> LocationLoss | None:
-    """Return a loss of u - f with its signal and weights; None for other terms."""
+    """Return the term if it is a loss of u - f, otherwise None."""
     return cast(LocationLoss, data) if traits_of(data).is_location else None
 
 
 def as_box(data: object) -> Box | None:
-    """Return a linear term with its cost and bounds; None for other terms."""
+    """Return the term if it is linear on a box, otherwise None."""
     return cast(Box, data) if traits_of(data).is_linear else None

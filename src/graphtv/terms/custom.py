@@ -1,4 +1,4 @@
-"""A user's own data term, in Python."""
+"""Custom data terms in Python."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ from graphtv.terms.base import CoreTerm, traits_of
 __all__ = ["DataTerm"]
 
 LONGEST_STEP = 1e30
-"""Solvers start with a next to infinite step; a user's formula may take powers of what it gets."""
+"""Largest step that is passed to a custom term. Solvers start with a nearly infinite step, whose
+powers would overflow in a user's formula."""
 
 
 @runtime_checkable
 class DataTerm(Protocol):
-    """What a data term must be able to do: any object with these three methods is one.
+    """The interface of a data term: any object with these three methods is a data term.
 
     u has shape (n,), or (n, C) if the object has an attribute `n_channels` = C. The function G must
-    be convex. More attributes and methods are optional:
+    be convex. These attributes and methods are optional:
 
     - `n_channels` : int, the number C of channels.
     - `strong_convexity` : float, a γ for which G - γ/2 ‖u‖² is convex. It makes solvers faster and
       gives an error bound.
-    - `domain` : two numbers. Some solution has all its entries between them, whatever the graph.
-      Solvers take their first step sizes from it where the data say nothing.
-    - `is_separable` : bool. False if G is no sum over the vertices: `prox` then gets one number as
-      its step, and ``preconditioner="diagonal"`` is not available.
+    - `domain` : two numbers. For every graph, some solution has all its entries between them.
+      Solvers use it to choose the first step sizes.
+    - `is_separable` : bool. False if G is not a sum over the vertices. `prox` then receives a
+      single number as its step, and ``preconditioner="diagonal"`` is not available.
     - `minimizer(vertices, channel, slope)` : the number m that minimises Σ G_i(m) + slope · m over
-      an array of vertices, for a G that is a sum over all entries. With it, the answer is sharp
-      once the solver knows which vertices share a value.
+      an array of vertices, for a G that is a sum over all entries. With it, the solver computes the
+      exact values of regions once it knows which vertices share a value.
 
-    Certificates rest on `value` and `conjugate` being right. A conjugate that is infinite at some
-    dual points only delays the certificate; to keep it finite, restrict G to a box that is known to
-    hold a solution.
+    Certificates are correct only if `value` and `conjugate` are. If the conjugate is infinite at
+    some dual points, the certificate is delayed. To keep it finite, restrict G to a box that
+    contains a solution.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class DataTerm(Protocol):
     """
 
     def value(self, u: Floats) -> float:
-        """Return G(u), infinite where u is not allowed."""
+        """Return G(u), infinite outside of the domain of G."""
         ...
 
     def conjugate(self, s: Floats) -> float:
@@ -76,14 +77,14 @@ class DataTerm(Protocol):
     def prox(self, v: Floats, step: Floats) -> Floats:
         """Return the minimiser of G(u) + Σ_i ‖u_i - v_i‖²/(2 step_i).
 
-        `step` is a read-only array of positive numbers, of the shape of v. All channels of a vertex
-        have the same step.
+        `step` is a read-only array of positive numbers with the shape of v. All channels of a
+        vertex have the same step.
         """
         ...
 
 
 class _Adapter:
-    """Stands between the core's flat arrays and a user's term, and checks what that returns."""
+    """Adapts a user's term to the core's flat arrays, and validates its results."""
 
     def __init__(self, data: DataTerm, shape: tuple[int, ...]) -> None:
         self._data, self._shape = data, shape
@@ -130,9 +131,9 @@ def shape_of(data: DataTerm, n_vertices: int) -> tuple[int, ...]:
 def on_grid(data: DataTerm, graph: Graph) -> tuple[DataTerm, tuple[int, ...]]:
     """Return a term with one row per vertex, and the shape of u.
 
-    A term of the core whose shape begins with that of the grid, and has at most one axis more, has
-    a vertex per pixel. Otherwise the first axis is one of vertices. Both could be meant only on a
-    grid with a single axis longer than 1, where they are the same.
+    If the shape of a core term begins with that of the grid and has at most one more axis, every
+    pixel is a vertex. Otherwise the first axis numbers the vertices. Both readings are possible
+    only on a grid with a single axis longer than 1, where they agree.
     """
     axes = () if graph._grid is None else graph._grid.shape
     d = len(axes)

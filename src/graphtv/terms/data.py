@@ -1,13 +1,13 @@
-"""Data terms G(u) = Σ_i G_i(u_i): what ties u to the data, vertex by vertex.
+"""Data terms G(u) = Σ_i G_i(u_i), which keep u close to the data at every vertex.
 
 Signals have shape (n,), or (n, C) for vector-valued u. Weights are one number for all, one per
 vertex or one per entry. Missing data have a weight of 0, are NaN, or are masked in a masked array.
 Terms are immutable and keep copies.
 
-Besides its place in a `Problem`, every term can be called by itself: `value(u)` is G(u),
-`conjugate(s)` is G*(s) = sup_u ⟨s, u⟩ - G(u), `prox(v, step)` is the minimiser of
-G(u) + ‖u - v‖²/(2 step). The last two are those of G restricted to a range that holds a solution
-of every problem with this term (docs/theory/terms.md), which keeps the conjugate finite.
+Terms can also be used without a `Problem`: `value(u)` is G(u), `conjugate(s)` is G*(s) = sup_u ⟨s,
+u⟩ - G(u), and `prox(v, step)` is the minimiser of G(u) + ‖u - v‖²/(2 step). The last two are
+computed for G restricted to an interval that contains a solution of every problem with this term
+(docs/theory/terms.md). This keeps the conjugate finite.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class SquaredLoss(LocationLoss):
 
 
 class AbsoluteLoss(LocationLoss):
-    """The absolute loss, G(u) = Σ_i c_i |u_i - f_i|; it is not moved by outliers.
+    """The absolute loss, G(u) = Σ_i c_i |u_i - f_i|, which is robust to outliers.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class HuberLoss(LocationLoss):
 class LogisticLoss(WeightedLoss):
     """The logistic loss, G(u) = Σ_i c_i log(1 + exp(-y_i u_i)).
 
-    Its solutions are finite only where a connected component of the graph has labels of both
-    kinds; a `Problem` checks that.
+    Solutions are finite only if every connected component of the graph has labels of both kinds.
+    `Problem` checks this.
 
     Parameters
     ----------
@@ -197,12 +197,12 @@ class LogisticLoss(WeightedLoss):
 
     @property
     def observed(self) -> Mask:
-        """Where there is a label with a positive weight."""
+        """Mask of the entries that have a label with a positive weight."""
         return np.asarray((self.weights > 0.0) & (self._data != 0.0))
 
     @property
     def kinds_of_data(self) -> tuple[Mask, ...]:
-        """Labels 1 and labels -1: where one kind is missing, u goes to infinity."""
+        """Masks of the labels 1 and -1. If a component lacks one kind, u goes to infinity."""
         return self.observed & (self._data > 0.0), self.observed & (self._data < 0.0)
 
     def _derivative(self, u: Floats) -> Floats:
@@ -211,11 +211,11 @@ class LogisticLoss(WeightedLoss):
         return np.asarray(-self.weights * self._data * share)
 
     def units(self, graph: Graph, centre: Floats | None) -> Units:
-        """Return the units in which the weights are of moderate size; u has none."""
+        """Return the units in which the weights are of moderate size; u is not scaled."""
         return Units(0, exponent_of(largest(self._given_weights)))
 
     def core_on(self, graph: Graph, penalty: _core.Penalty) -> _core.DataTerm:
-        """Return the core's term on the range that holds a solution on this graph."""
+        """Return the core's term on the interval that contains a solution on this graph."""
         growth = growth_of(penalty)
         if growth is None:
             raise ValueError(
@@ -233,20 +233,20 @@ class LogisticLoss(WeightedLoss):
         return longer._restricted(*sparse_logistic_domain(self.labels, self.weights, sparsity))
 
     def _restricted(self, lower: float, upper: float) -> _core.LogisticTerm:
-        """Return the core's term with a domain that only a graph can give."""
+        """Return the core's term with a domain that depends on the graph."""
         return _core.LogisticTerm(*self._parts, lower, upper)
 
 
 class PoissonLoss(WeightedLoss):
     """The Poisson loss, G(u) = Σ_i c_i (u_i - f_i log u_i) for u ≥ 0.
 
-    This is the negative logarithm of the likelihood of counts f with means u, but for a constant.
-    Where f_i = 0 it is c_i u_i, so u_i = 0 is allowed there; elsewhere G is infinite at 0.
+    This is the negative log-likelihood of counts f with means u, up to a constant. If f_i = 0, the
+    summand is c_i u_i, and u_i = 0 is allowed. Otherwise it is infinite at u_i = 0.
 
     Parameters
     ----------
     counts : array_like, shape (n,) or (n, C)
-        The counts f ≥ 0; they need not be whole. NaN means that there is no data.
+        The counts f ≥ 0, which need not be integers. NaN means that there is no data.
     weights : float or array_like, optional
         Weights c ≥ 0, per vertex or per entry; 1 by default, 0 where there is no data.
 
@@ -281,7 +281,7 @@ class PoissonLoss(WeightedLoss):
         return self._data
 
     def _derivative(self, u: Floats) -> Floats:
-        # At the end of the domain every slope up to c is a subgradient, 0 among them.
+        # At the end of the domain every slope up to c is a subgradient, including 0.
         inside = u > 0.0
         with np.errstate(over="ignore"):  # an infinite slope is the right answer
             slope = self.weights * (1.0 - self._data / np.where(inside, u, 1.0))
@@ -303,7 +303,8 @@ class PoissonLoss(WeightedLoss):
 class LinearBox(CoreTerm):
     """A linear cost on a box: G(u) = ⟨cost, u⟩ for lower ≤ u ≤ upper, else infinite.
 
-    With total variation and the box [0, 1] this is the relaxation of a minimum cut, which is exact.
+    With total variation and the box [0, 1] this is the relaxation of a minimum cut. The relaxation
+    is exact.
 
     Parameters
     ----------
@@ -377,7 +378,7 @@ class LinearBox(CoreTerm):
 
 
 class EntropicSimplex(CoreTerm):
-    """Segmentation into C classes: every vertex has a point of the unit simplex.
+    """Segmentation into C classes: u is a point of the unit simplex at every vertex.
 
     G(u) = ⟨cost, u⟩ + ε Σ_i Σ_c u_ic log u_ic for u_i ≥ 0, Σ_c u_ic = 1, else infinite. It is
     ε-strongly convex.
@@ -419,7 +420,7 @@ class EntropicSimplex(CoreTerm):
         return self._epsilon
 
     def units(self, graph: Graph, centre: Floats | None) -> Units:
-        """Return the unit in which costs are of moderate size; u has none."""
+        """Return the unit in which costs are of moderate size; u is not scaled."""
         return Units(0, exponent_of(max(largest(self._cost), self._epsilon)))
 
     def in_units(self, units: Units, centre: Floats | None) -> EntropicSimplex:
@@ -436,6 +437,6 @@ class EntropicSimplex(CoreTerm):
 
 
 def signs_of_booleans(labels: Any) -> Any:
-    """Return booleans as -1 and 1, masked entries as such; anything else as it is."""
+    """Return booleans as -1 and 1, with masked entries kept; return anything else unchanged."""
     given = labels if np.ma.isMaskedArray(labels) else as_array(labels, "labels")
     return 2.0 * given - 1.0 if given.dtype.kind == "b" else given

@@ -21,15 +21,15 @@ LEAST_STEP = 1e-30
 
 @runtime_checkable
 class Penalty(Protocol):
-    """What a penalty must be able to do: any object with these three methods is one.
+    """The interface of a penalty: any object with these three methods is a penalty.
 
     x = Ku and p have the shape (m,) for m edges, or (m, C) for C channels. The function F must be
-    convex, and it must not grow when an entry of x moves towards 0: certificates rest on that, and
-    on `value` and `conjugate` being right.
+    convex, and it must not increase when an entry of x moves towards 0. Certificates are correct
+    only if these conditions hold and `value` and `conjugate` are correct.
 
-    One attribute is optional. `edge_groups`, m integers from 0 on, tells which edges belong
-    together: F is a sum over these groups. Without it every edge is a group of its own. The
-    channels of an edge always belong to the same group.
+    The attribute `edge_groups` is optional. It contains m nonnegative integers, which are equal for
+    edges that belong together. F is a sum over these groups. Without it every edge is a separate
+    group. The channels of an edge always belong to the same group.
 
     Solvers work with PDHG over edges. `TotalVariation` and `HuberTV` are sums over single edges and
     channels, and have faster methods.
@@ -60,14 +60,14 @@ class Penalty(Protocol):
         ...
 
     def conjugate(self, p: Floats) -> float:
-        """Return F*(p) = sup_x ⟨p, x⟩ - F(x), infinite where p is not allowed."""
+        """Return F*(p) = sup_x ⟨p, x⟩ - F(x), infinite outside of its domain."""
         ...
 
     def prox_conjugate(self, v: Floats, step: Floats) -> Floats:
         """Return the minimiser of F*(p) + Σ_e ‖p_e - v_e‖²/(2 step_e).
 
-        F* must be finite there, in spite of rounding. `step` is a read-only array of positive
-        numbers, of the shape of v. All entries of a group have the same step.
+        F* must be finite at the result, in spite of rounding. `step` is a read-only array of
+        positive numbers with the shape of v. All entries of a group have the same step.
         """
         ...
 
@@ -168,7 +168,7 @@ class HuberTV(_EdgewisePenalty):
 
 
 class _Adapter:
-    """Stands between the core's flat arrays and a user's penalty, and checks what that returns."""
+    """Adapts a user's penalty to the core's flat arrays, and validates its results."""
 
     def __init__(self, penalty: Penalty, shape: tuple[int, ...]) -> None:
         self._penalty, self._shape = penalty, shape
@@ -212,7 +212,7 @@ def core_penalty_of(penalty: Penalty, graph: Graph, dual_shape: tuple[int, ...])
 
 
 def _edge_groups(penalty: Penalty, n_edges: int) -> Any:
-    """Return the group of every edge; none if every edge is one."""
+    """Return the group of every edge; empty if every edge is a separate group."""
     given = getattr(penalty, "edge_groups", None)
     if given is None:
         return np.empty(0, dtype=np.int32)
@@ -222,5 +222,5 @@ def _edge_groups(penalty: Penalty, n_edges: int) -> Any:
             f"penalty.edge_groups must be {n_edges} integers, got shape {groups.shape}"
             f" of {groups.dtype}"
         )
-    # Numbers without gaps, so that the core can use them as places.
+    # Numbers without gaps, so that the core can use them as indices.
     return np.unique(groups, return_inverse=True)[1].astype(np.int32)
