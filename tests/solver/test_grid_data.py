@@ -7,9 +7,12 @@ import pytest
 
 from graphtv import (
     AbsoluteLoss,
+    CoupledTV,
     EntropicSimplex,
     Graph,
     HuberLoss,
+    HuberTV,
+    IsotropicTV,
     LinearBox,
     LogisticLoss,
     PoissonLoss,
@@ -47,6 +50,18 @@ def test_u_has_the_shape_of_the_data(term, lengths, channels):
     assert problem.gap(result.u, result.p) == flat.gap
     assert solve(problem, tol=1e-7, warm_start=result).iterations <= flat.iterations
     assert pickle.loads(pickle.dumps(problem)).shape == data.shape
+
+
+@pytest.mark.parametrize("channels", [(), (3,)])
+@pytest.mark.parametrize("penalty", [HuberTV(0.05), IsotropicTV(), CoupledTV()], ids=repr)
+@pytest.mark.parametrize("term", TERMS)
+def test_u_has_the_shape_of_the_data_with_every_penalty(term, penalty, channels):
+    data = data_of(term, (4, 5, *channels))
+    graph = grid_graph((4, 5), 0.3)
+    flat = solve(Problem(graph, term(data.reshape(20, *channels)), penalty), tol=1e-4)
+    result = solve(Problem(graph, term(data), penalty), tol=1e-4)
+    assert result.status == flat.status == "optimal"
+    np.testing.assert_array_equal(result.u.reshape(20, *channels), flat.u)
 
 
 @pytest.mark.parametrize("weights", [2.0, np.linspace(0.5, 1.5, 4), np.full((4, 5), 2.0)])

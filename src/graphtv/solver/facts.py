@@ -14,7 +14,7 @@ from graphtv.graph.grid import row_major_shape
 from graphtv.problem import Problem
 from graphtv.solver.options import PDHG
 from graphtv.solver.trivial import good_constants
-from graphtv.terms._arrays import from_core
+from graphtv.terms._arrays import from_core, rows_of
 from graphtv.terms.base import Box, WeightedLoss, as_box, as_quadratic
 
 METHODS = ("auto", "pdhg", "descent", "exact")
@@ -124,7 +124,7 @@ def _stiffness(problem: Problem) -> float:
     u = good_constants(problem)
     if u is None or not isinstance(problem.data, WeightedLoss) or problem.graph.n_edges == 0:
         return 0.0
-    slope = float(np.abs(problem.data.derivative(from_core(u, problem.shape))).mean())
+    slope = float(np.abs(problem.data.derivative(from_core(u, rows_of(problem.shape)))).mean())
     return float(problem.graph.weights.mean()) / slope if slope > 0.0 else math.inf
 
 
