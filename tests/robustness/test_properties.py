@@ -69,7 +69,8 @@ SOME = [
     ("Graph", "edges"), ("Graph", "weights"), ("SquaredLoss", "signal"), ("Problem.gap", "p"),
     ("solve", "tol"), ("solve", "warm_start"), ("min_cut", "source_capacities"),
     ("fused_lasso", "signal"), ("denoise_tv", "image"), ("segment", "epsilon"),
-    ("CoupledTV.conjugate", "p"), ("tv_chain", "weights"), ("knn_graph", "points"), ("write_dimacs", "path"),
+    ("CoupledTV.conjugate", "p"), ("tv_chain", "weights"), ("knn_graph", "points"),
+    ("write_dimacs", "path"),
 ]  # fmt: skip
 
 

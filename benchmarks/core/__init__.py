@@ -1,0 +1,1 @@
+"""The core problems, for `benchmarks/regressions.py` and for asv (`benchmarks/asv.conf.json`)."""
