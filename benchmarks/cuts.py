@@ -122,7 +122,7 @@ def show(name: str, network: Network, turns: int, without: list[str]) -> dict[st
         del runs[peer]
     values = {peer: run() for peer, run in runs.items()}
     agreed = values["graphtv"]
-    times = race(runs, turns=turns, patience=3.0)
+    times = race(runs, turns=turns, longest=3.0)
     ratios = {peer: times[peer] / times["graphtv"] for peer in runs if peer != "graphtv"}
     cells = [f"{name:16} {agreed:>10} {1000 * times['graphtv']:8.1f} ms"]
     cells += [

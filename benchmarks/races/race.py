@@ -17,21 +17,21 @@ class Elsewhere:
     seconds: float
 
 
-PATIENCE = 1.0
+LONGEST = 1.0
 """A contestant that needs more seconds than this has a single turn."""
 
 
 def race(
-    contestants: Mapping[Name, Callable[[], object]], *, turns: int = 7, patience: float = PATIENCE
+    contestants: Mapping[Name, Callable[[], object]], *, turns: int = 7, longest: float = LONGEST
 ) -> dict[Name, float]:
     """Return the best processor time of each contestant, in seconds.
 
-    A contestant that needs more than `patience` seconds has a single turn.
+    A contestant that needs more than `longest` seconds has a single turn.
     """
     best: dict[Name, float] = {}
     for _ in range(turns):
         for name, run in contestants.items():
-            if best.get(name, 0.0) > patience:
+            if best.get(name, 0.0) > longest:
                 continue
             start = time.process_time()
             outcome = run()

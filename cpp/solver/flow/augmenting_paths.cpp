@@ -83,7 +83,7 @@ bool AugmentingPaths::lags_behind(double allowed, double left) const {
 
 // Scans every arc of v. Where the trees meet, sends flow and repairs them.
 bool AugmentingPaths::grow(Vertex v, WorkBudget& budget) {
-    const FlowNetwork& network = state_->network;
+    const UndirectedNetwork& network = state_->network;
     const Side side = state_->at(v);
     const auto join = [&](SearchNode& there, Arc up) {
         const SearchNode& here = state_->tree(v);
@@ -127,7 +127,7 @@ bool AugmentingPaths::grow(Vertex v, WorkBudget& budget) {
 
 // Augments from the source root above v over the bridge to the sink root above w.
 void AugmentingPaths::augment(Vertex v, Arc bridge, Vertex w) {
-    FlowNetwork& network = state_->network;
+    UndirectedNetwork& network = state_->network;
     ++time_;
     ++n_paths;
     ++path_arcs;
@@ -207,7 +207,7 @@ std::uint32_t AugmentingPaths::distance_to_root(Vertex v) {
 // none.
 template <Side side>
 void AugmentingPaths::adopt(Vertex v) {
-    const FlowNetwork& network = state_->network;
+    const UndirectedNetwork& network = state_->network;
     // Whether flow can pass between v and its candidate parent, in the direction of the tree.
     const auto is_open = [&](Arc a) { return has_room(side == Side::source ? reverse(a) : a); };
     OutArc best{SearchNode::none, 0};

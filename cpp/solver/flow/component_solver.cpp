@@ -100,7 +100,7 @@ void ComponentSolver::choose_flow(FlowTask& task, const Component& component, do
 // the rest between them is final.
 bool ComponentSolver::split(FlowTask& task, const Component& component) {
     FlowState& state = task.state;
-    FlowNetwork& network = state.network;
+    UndirectedNetwork& network = state.network;
     const auto vertices = component.vertices(state);
     std::size_t n_source = 0, n_sink = 0;
     for (const Vertex v : vertices) {

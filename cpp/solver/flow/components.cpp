@@ -56,7 +56,7 @@ class NarrowPlaces {
 std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::size_t begin,
                                             WorkBudget& budget) {
     constexpr double share = 0.03;
-    const FlowNetwork& network = state.network;
+    const UndirectedNetwork& network = state.network;
     std::size_t end = begin;
     const auto take = [&](Vertex v, Arc up, Vertex parent) {
         state.at(v) = Side::free;
@@ -88,7 +88,7 @@ std::optional<std::size_t> gather_component(FlowState& state, Vertex root, std::
 }
 
 bool tree_push(FlowState& state, const Component& component, WorkBudget& budget) {
-    const FlowNetwork& network = state.network;
+    const UndirectedNetwork& network = state.network;
     for (std::size_t i = component.end; --i > component.begin;) {
         if ((i - component.begin) % between_looks == 0 && budget.check_watch()) return false;
         const Vertex v = state.order[i];

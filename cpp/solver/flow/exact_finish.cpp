@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights, Watch& watch)
-    : state_(FlowNetwork(graph, weights, watch)),
+    : state_(UndirectedNetwork(graph, weights, watch)),
       u_(state_.n()),
       largest_weight_(weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end())) {
     borders_.reserve(state_.n() + 1);  // unused pages are never touched
@@ -127,7 +127,7 @@ bool ExactFinish::load(FlowTask& task, std::span<double> p, std::span<const Roun
 // Cuts the edges that are saturated and at which the start jumps.
 bool ExactFinish::guess_cuts(FlowTask& task, WorkBudget& budget) {
     constexpr double jump = 1e-4, closeness = 1e-6;
-    FlowNetwork& network = state_.network;
+    UndirectedNetwork& network = state_.network;
     const auto ends = [&] { return budget.check_watch(); };
     double low = infinity, high = -infinity;
     const bool valued = for_watched(state_.n(), ends, [&](std::size_t i) {
@@ -210,7 +210,7 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
 
 // Opens the cut edges of the components just solved whose low side is above their high side.
 bool ExactFinish::open_flips(double tolerance, WorkBudget& budget) {
-    FlowNetwork& network = state_.network;
+    UndirectedNetwork& network = state_.network;
     dirty_.clear();
     all_dirty_ = false;
     return for_watched(
@@ -269,7 +269,7 @@ double ExactFinish::settled_value(const FlowTask& task, const Component& compone
 // cancel: where the objective is 0, the gap must be 0.
 bool ExactFinish::asks_for_no_flow(const FlowTask& task, std::span<const Vertex> vertices, double m,
                                    double noise) const {
-    const FlowNetwork& network = state_.network;
+    const UndirectedNetwork& network = state_.network;
     for (const Vertex v : vertices) {
         if (std::abs(task.loss.derivative(v, m)) > noise) return false;
         for (const auto [to, arc] : network[v])

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "solver/flow/flow_network.hpp"
+#include "solver/flow/undirected_network.hpp"
 
 namespace graphtv {
 
@@ -33,15 +33,15 @@ struct SearchNode {
 inline constexpr Vertex no_vertex = -1;
 
 struct FlowState {
-    FlowNetwork network;
+    UndirectedNetwork network;
     std::vector<double> excess;  // e_v = -G_v'(m) - (Kᵀp)_v while solving; (Kᵀp)_v at rest
     std::vector<Side> side;
     std::vector<SearchNode> node;
     std::vector<Vertex> order;  // components being solved, each contiguous, in breadth-first order
     std::vector<Vertex> spare;  // the same positions, for queues and for parts
 
-    explicit FlowState(FlowNetwork&& flow_network)
-        : network(std::move(flow_network)),
+    explicit FlowState(UndirectedNetwork&& given)
+        : network(std::move(given)),
           excess(n()),
           side(n(), Side::resting),
           node(n()),

@@ -17,7 +17,7 @@ template <Side from>
 bool LevelPush::sweep(FlowState& state, const Component& component, double threshold,
                       WorkBudget& budget) {
     constexpr double sign = from == Side::source ? 1.0 : -1.0;
-    const FlowNetwork& network = state.network;
+    const UndirectedNetwork& network = state.network;
     // The directions in which excess leaves v and reaches v over an arc.
     const auto outward = [](Arc a) { return from == Side::source ? a : reverse(a); };
     const auto inward = [](Arc a) { return from == Side::source ? reverse(a) : a; };

@@ -6,14 +6,14 @@
 #include <limits>
 #include <span>
 
-#include "solver/flow/flow_network.hpp"
+#include "solver/flow/undirected_network.hpp"
 #include "terms/squared.hpp"
 
 namespace graphtv {
 
 class VertexLoss {
   public:
-    VertexLoss(const SmoothTerm& term, std::size_t channel, const FlowNetwork& network)
+    VertexLoss(const SmoothTerm& term, std::size_t channel, const UndirectedNetwork& network)
         : term_(&term),
           squared_(dynamic_cast<const SquaredTerm*>(&term)),
           network_(&network),
@@ -63,7 +63,7 @@ class VertexLoss {
 
     const SmoothTerm* term_;
     const SquaredTerm* squared_;
-    const FlowNetwork* network_;
+    const UndirectedNetwork* network_;
     std::size_t channel_;
 };
 

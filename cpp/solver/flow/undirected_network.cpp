@@ -1,4 +1,4 @@
-#include "solver/flow/flow_network.hpp"
+#include "solver/flow/undirected_network.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,7 +21,8 @@ bool is_scattered(const EdgeList& graph) {
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch)
+UndirectedNetwork::UndirectedNetwork(const EdgeList& graph, std::span<const double> weights,
+                                     Watch& watch)
     : weights_(weights), first_(at(graph.n_vertices) + 1), out_(2 * graph.edges.size()) {
     build(graph, {}, watch);
     if (!is_scattered(graph)) return;
@@ -46,7 +47,7 @@ FlowNetwork::FlowNetwork(const EdgeList& graph, std::span<const double> weights,
 }
 
 // A counting sort by vertex. `name` maps the caller's vertices to vertices of the network.
-void FlowNetwork::build(const EdgeList& graph, std::span<const Vertex> name, Watch& watch) {
+void UndirectedNetwork::build(const EdgeList& graph, std::span<const Vertex> name, Watch& watch) {
     const auto named = [&](Vertex v) { return name.empty() ? v : name[at(v)]; };
     std::fill(first_.begin(), first_.end(), 0);
     const std::size_t m = graph.edges.size();
@@ -68,12 +69,12 @@ void FlowNetwork::build(const EdgeList& graph, std::span<const Vertex> name, Wat
     if (!sorted) throw Expired{};
 }
 
-void FlowNetwork::open_all() {
+void UndirectedNetwork::open_all() {
     for (std::size_t e = 0; e < x_.size(); ++e) x_[e] = opened(e);
 }
 
-bool FlowNetwork::take(std::span<double> x, std::span<const Rounded> start, double bound,
-                       std::span<double> outflow, Watch& watch) {
+bool UndirectedNetwork::take(std::span<double> x, std::span<const Rounded> start, double bound,
+                             std::span<double> outflow, Watch& watch) {
     x_ = x;
     start_ = start;
     bound_ = bound;
@@ -94,22 +95,22 @@ bool FlowNetwork::take(std::span<double> x, std::span<const Rounded> start, doub
 }
 
 template <class Value>
-void FlowNetwork::give_back(int n_threads, const Value& value) {
+void UndirectedNetwork::give_back(int n_threads, const Value& value) {
     for_shards(x_.size(), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t e = first; e < last; ++e) x_[e] = value(e);
     });
     x_ = {};
 }
 
-void FlowNetwork::hand_back(int n_threads) {
+void UndirectedNetwork::hand_back(int n_threads) {
     give_back(n_threads, [&](std::size_t e) { return opened(e); });
 }
 
-void FlowNetwork::hand_back_start(int n_threads) {
+void UndirectedNetwork::hand_back_start(int n_threads) {
     give_back(n_threads, [&](std::size_t e) { return recalled(e); });
 }
 
-FlowNetwork::Outflows FlowNetwork::outflows(Vertex v) const {
+UndirectedNetwork::Outflows UndirectedNetwork::outflows(Vertex v) const {
     CompensatedSum total, cut;
     for (const auto [to, arc] : (*this)[v]) {
         const double x = flow(arc);
@@ -119,24 +120,24 @@ FlowNetwork::Outflows FlowNetwork::outflows(Vertex v) const {
     return {total.value(), cut.value()};
 }
 
-double FlowNetwork::remembered_outflow(Vertex v) const {
+double UndirectedNetwork::remembered_outflow(Vertex v) const {
     double sum = 0.0;
     for (const auto [to, arc] : (*this)[v])
         sum += is_closed(arc) ? flow(arc) : signed_by(arc, recalled(std::size_t{arc >> 1}));
     return sum;
 }
 
-void FlowNetwork::restore(Vertex v) {
+void UndirectedNetwork::restore(Vertex v) {
     for (const auto [to, arc] : (*this)[v])
         if (to > v && !is_closed(arc)) x_[arc >> 1] = recalled(std::size_t{arc >> 1});
 }
 
-void FlowNetwork::calm(Vertex v) {
+void UndirectedNetwork::calm(Vertex v) {
     for (const auto [to, arc] : (*this)[v])
         if (!is_closed(arc)) x_[arc >> 1] = 0.0;
 }
 
-std::size_t FlowNetwork::n_bytes() const {
+std::size_t UndirectedNetwork::n_bytes() const {
     return first_.size() * sizeof(first_[0]) + out_.size() * sizeof(OutArc) +
            original_.size() * sizeof(Vertex);
 }

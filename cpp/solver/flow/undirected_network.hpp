@@ -1,4 +1,4 @@
-// The graph as a flow network. The flow along edge e from tail to head is x = ω p, and an arc can
+// The graph as a flow network whose edges carry flow in both directions. The flow along edge e from tail to head is x = ω p, and an arc can
 // still carry ω - x in one direction and ω + x in the other. Only x is stored, in the caller's
 // array; the weights also belong to the caller. A vertex stores its neighbours by number and edge.
 // This takes 2 doubles per edge in addition to x, and a quarter of a double for the start.
@@ -33,11 +33,11 @@ struct OutArc {
     Arc arc;
 };
 
-class FlowNetwork {
+class UndirectedNetwork {
   public:
     // Vertices are renumbered by breadth-first search if neighbours lie far apart. Throws Expired
     // when the watch expires.
-    FlowNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch);
+    UndirectedNetwork(const EdgeList& graph, std::span<const double> weights, Watch& watch);
 
     Vertex n_vertices() const { return static_cast<Vertex>(first_.size() - 1); }
     EdgeIndex n_edges() const { return static_cast<EdgeIndex>(weights_.size()); }
