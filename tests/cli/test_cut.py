@@ -81,6 +81,21 @@ def test_side_and_flow_prove_each_other(capsys):
     assert (inner == 0).all()
 
 
+def test_without_options_no_solver_runs(capsys, monkeypatch):
+    write_dimacs(gallery.genrmf(4, 5, 1, 100, rng=3), "big.max")
+    assert run("big.max", "--method", "descent", "--json") == 0
+    by_solver = json.loads(capsys.readouterr().out)
+    monkeypatch.setattr("graphtv.applications.cuts.min_cut.solve", None)
+    assert run("big.max", "--json") == 0
+    by_flow = json.loads(capsys.readouterr().out)
+    assert by_flow["value"] == by_solver["value"]
+    assert by_flow.keys() == by_solver.keys()
+    assert by_flow["method"] == "max-flow"
+    assert by_solver["method"] == "descent"
+    assert run("big.max", "--time-limit", 0) == 4
+    assert run("big.max", "--threads", 1, "-q") == 0
+
+
 def test_side_as_booleans():
     assert run("network.max", "--side", "side.npy", "-q") == 0
     np.testing.assert_array_equal(np.load("side.npy"), [True, False, False, False])

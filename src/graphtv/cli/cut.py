@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from graphtv.cli.solving import (
     add_output_options,
     add_solver_options,
     print_json,
+    run_facts,
     solving,
 )
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from graphtv.applications.cuts.min_cut import Cut
 
 TOLERANCE = 1e-3
+
+MAX_FLOW = "max-flow"
+"""The method of a cut that needed no solver; see `Cut.method`."""
 
 DESCRIPTION = """\
 Compute a minimum cut between the source and the sink of a network. A flow of the
@@ -81,8 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
         network = read_dimacs(stream)
     except DimacsError as error:
         raise UsageError(str(error)) from None
+    start = time.perf_counter()
     with solving("cutting", arguments, TOLERANCE) as options:
         cut = network.min_cut(**options)
+    seconds = time.perf_counter() - start
     status = _status(cut, arguments)
     if arguments.side is not None:
         write_bytes(arguments.side, _side(cut, arguments.side))
@@ -90,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_bytes(arguments.flow, _flow(cut, network))
     elif arguments.flow is not None:
         print(f"{arguments.flow} is not written: the cut is not certified", file=sys.stderr)
-    _print(cut, status, arguments)
+    _print(cut, status, seconds, arguments)
     return EXIT_CODES[status]
 
 
@@ -98,14 +105,14 @@ def _status(cut: Cut, arguments: argparse.Namespace) -> str:
     """Return the status of the whole search; the solver's status covers its first part only."""
     if cut.certified:
         return "optimal"
-    if cut.result.status != "optimal":
+    if cut.method != MAX_FLOW and cut.result.status != "optimal":
         return cut.result.status
     if arguments.time_limit is not None:
         return "time_limit"
     return "interrupted" if isinstance(cut.value, int) else "stalled"
 
 
-def _print(cut: Cut, status: str, arguments: argparse.Namespace) -> None:
+def _print(cut: Cut, status: str, seconds: float, arguments: argparse.Namespace) -> None:
     n_source, n = int(cut.source_side.sum()), len(cut.source_side)
     if arguments.json:
         gap = cut.value - cut.bound
@@ -122,7 +129,8 @@ def _print(cut: Cut, status: str, arguments: argparse.Namespace) -> None:
             "vertices": n,
             "exit_code": EXIT_CODES[status],
         }
-        print_json(arguments, cut.result, facts)
+        run = _flow_facts(seconds) if cut.method == MAX_FLOW else run_facts(cut.result)
+        print_json(arguments, run | facts)
     elif arguments.quiet:
         print(cut.value)
     else:
@@ -130,6 +138,21 @@ def _print(cut: Cut, status: str, arguments: argparse.Namespace) -> None:
         print(f"certified    {'yes' if cut.certified else f'no, {status}'}")
         print(f"bound        {cut.bound}")
         print(f"source side  {n_source} of {n} vertices")
+
+
+def _flow_facts(seconds: float) -> dict[str, Any]:
+    """Return what `run_facts` tells of the solver, for a cut that did without it."""
+    return {
+        "tolerance": 0.0,
+        "error_bound": None,
+        "iterations": 0,
+        "sweeps": 0,
+        "time": seconds,
+        "method": MAX_FLOW,
+        "preconditioner": "none",
+        "reason": "augmenting paths are short",
+        "stages": [],
+    }
 
 
 def _side(cut: Cut, path: str) -> bytes:

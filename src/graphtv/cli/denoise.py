@@ -14,12 +14,13 @@ from graphtv.cli.solving import (
     EXIT_HELP,
     add_output_options,
     add_solver_options,
-    certificate,
     exit_code,
     json_text,
     positive,
     report,
+    run_facts,
     solving,
+    with_options,
 )
 
 FORMATS = ("jpeg", "npy", "png", "tiff")
@@ -241,8 +242,10 @@ def _denoise(arguments: argparse.Namespace) -> int:
         "dtype": str(picture.pixels.dtype),
     }
     if arguments.sidecar:
-        proved = certificate(arguments, result, facts | {"exit_code": exit_code(result)})
-        write_bytes(arguments.output + SIDECAR, f"{json_text(proved)}\n".encode())
+        told = run_facts(result) | facts | {"exit_code": exit_code(result)}
+        write_bytes(
+            arguments.output + SIDECAR, f"{json_text(with_options(arguments, told))}\n".encode()
+        )
     if not arguments.json:
         facts = {"weight": weight}
     return report(arguments, result, shown(arguments.output, "output"), facts)

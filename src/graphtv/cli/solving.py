@@ -113,7 +113,7 @@ def report(
     """Print the certificate, as JSON if `--json` is given, and return the exit code."""
     code = exit_code(result)
     if arguments.json:
-        print_json(arguments, result, facts | {"exit_code": code})
+        print_json(arguments, run_facts(result) | facts | {"exit_code": code})
     elif not arguments.quiet:
         words = ", ".join(
             f"{name} {_brief(value)}" for name, value in facts.items() if _is_plain(value)
@@ -132,17 +132,20 @@ def exit_code(result: Result) -> int:
     return EXIT_CODES[result.status]
 
 
-def print_json(arguments: argparse.Namespace, result: Result, facts: dict[str, Any]) -> None:
-    """Print the certificate and further facts as a JSON object on one line."""
-    print(json_text(certificate(arguments, result, facts), sys.stdout.encoding))
+def print_json(arguments: argparse.Namespace, facts: dict[str, Any]) -> None:
+    """Print facts and the options of the command as a JSON object on one line."""
+    print(json_text(with_options(arguments, facts), sys.stdout.encoding))
 
 
-def certificate(
-    arguments: argparse.Namespace, result: Result, facts: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the certificate, further facts and the options of the command."""
+def with_options(arguments: argparse.Namespace, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts between the name of the command and its options."""
+    options = {k: v for k, v in vars(arguments).items() if k not in ("command", "version")}
+    return {"command": arguments.command, **facts, "options": options}
+
+
+def run_facts(result: Result) -> dict[str, Any]:
+    """Return the certificate and how it was found."""
     return {
-        "command": arguments.command,
         "status": result.status,
         "primal": result.primal,
         "dual": result.dual,
@@ -157,8 +160,6 @@ def certificate(
         "preconditioner": result.preconditioner,
         "reason": result.reason,
         "stages": [stage._asdict() for stage in result.stages],
-        **facts,
-        "options": {k: v for k, v in vars(arguments).items() if k not in ("command", "version")},
     }
 
 

@@ -32,11 +32,11 @@ __all__ = ["Cut", "min_cut"]
 START = 1e-3
 """Relative gap of the denoised signal at which augmenting paths take over."""
 
-PATIENCE = 50
+MOST_LOOKS_PER_ARC = 50
 """The search ends after this many looks per arc on average, and descent computes a start."""
 
-FLOW_OPTIONS = {"time_limit", "n_threads", "stop"}
-"""Options that do not need the solver."""
+FLOW_OPTIONS = {"time_limit", "n_threads", "stop", "callback"}
+"""Options that do not ask for the solver. A callback hears of it only if it runs."""
 
 REAL_GAP = 1e-9
 """Largest relative gap of a certified cut for real capacities, where rounding leaves a gap."""
@@ -88,6 +88,11 @@ class Cut:
             sides[0 if is_source else 1].add(name)
         return sides
 
+    @property
+    def method(self) -> str:
+        """How the cut was found: ``max-flow``, or the method of `solve` that came before it."""
+        return "max-flow" if self._result is None else self._result.method
+
     @cached_property
     def result(self) -> Result:
         """The solution of the denoising problem. The source side is approximately ``result.u > 0``.
@@ -131,9 +136,9 @@ def min_cut(
         ties a vertex to that terminal. A Series or a dictionary is matched with the names of the
         graph, and a string names a vertex attribute.
     **solve_options
-        Options of `graphtv.solve`. If any option other than `time_limit`, `stop` and `n_threads` is
-        given, the solver computes the start. Its default `tol` is 1e-3, because augmenting paths
-        are faster from there on.
+        Options of `graphtv.solve`. If any option other than `time_limit`, `stop`, `callback` and
+        `n_threads` is given, the solver computes the start. Its default `tol` is 1e-3, because
+        augmenting paths are faster from there on.
 
     Returns
     -------
@@ -191,7 +196,7 @@ def _by_flow(problem: CutProblem, options: dict[str, Any]) -> Cut | None:
         as_count(n_threads, "n_threads", minimum=1)
     as_callable(options.get("stop"), "stop")
     watch = _core.Watch(seconds, options.get("stop"))
-    most_looks = PATIENCE * (problem.graph.n_vertices + 2 * problem.graph.n_edges)
+    most_looks = MOST_LOOKS_PER_ARC * (problem.graph.n_vertices + 2 * problem.graph.n_edges)
     with interrupting(watch):
         flow, _, side, end = completed(problem, None, watch, most_looks)
     if end == "exhausted":
