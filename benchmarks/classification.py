@@ -2,9 +2,10 @@
 
     python benchmarks/classification.py [--quick] [--rows 700000] [--only moons digits graphs large]
 
-Accuracies are over all samples, mean ± standard deviation over seeds. Every seed hides other labels
-(and draws new moons). The parameters of LabelSpreading and LabelPropagation are searched. The table
-shows the best mean next to that of their defaults with a kNN kernel; TVClassifier has its defaults.
+Accuracies are over all samples, mean ± standard deviation over seeds. Each seed hides a different
+set of labels (and draws new moons). The parameters of LabelSpreading and LabelPropagation are
+searched. The table shows the best mean next to that of their defaults with a kNN kernel;
+TVClassifier has its defaults.
 """
 
 from __future__ import annotations

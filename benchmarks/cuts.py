@@ -1,9 +1,10 @@
-"""Minimum cuts against solvers that find nothing else.
+"""Minimum cuts compared with specialised solvers.
 
-All start from the same arrays, and building their network counts. PyMaxflow (Boykov and Kolmogorov)
-and OR-tools (push-relabel) take part where they are installed, `pip install PyMaxflow ortools`;
-scipy's Dinic always. They return a cut; graphtv's is proved in integers, too. The networks in the
-folder GRAPHTV_DATA take part if it is there: stereo, two bisections, and DIMACS files.
+All solvers start from the same arrays, and the time to build their network is included. PyMaxflow
+(Boykov and Kolmogorov) and OR-tools (push-relabel) are used if they are installed (`pip install
+PyMaxflow ortools`), scipy's Dinic always. They return a cut without a proof. graphtv's cut is also
+proved in integers. If the folder GRAPHTV_DATA exists, its networks are used too: stereo, two
+bisections, and DIMACS files.
 
     python benchmarks/cuts.py [--quick] [--only NAME …]
 """

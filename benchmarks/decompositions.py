@@ -1,8 +1,8 @@
 """Forest decompositions: time, number of forests, and κ.
 
-Three tables: the greedy methods on a large random graph, the growth of matroid partitioning with
-the number of edges, and linear forests heaviest edge first against the paper's procedure on random
-graphs of the sizes of the paper's Table 1.
+The script prints three tables: the greedy methods on a large random graph; the time of matroid
+partitioning as the number of edges grows; and linear forests with the heaviest edges first compared
+with the paper's procedure, on random graphs of the sizes of the paper's Table 1.
 
     python benchmarks/decompositions.py [--quick]
 """

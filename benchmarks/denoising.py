@@ -1,10 +1,11 @@
 """Denoising photographs: the loss of the suggested weight and the overhead of `denoise_tv`.
 
-The first table has, for every image and noise level σ, the estimate of σ over σ; the weight of
-lowest error over σ, and its PSNR; what is lost against it by `suggest_weight` with the estimated
-and with the true σ, by its rule "noise", and by the discrepancy principle ‖u - f‖² = nσ². Then, at
-their own best weights over that of four neighbours, eight neighbours and scikit-image's isotropic
-`denoise_tv_chambolle`. The second table has processor times over that of `solve` alone.
+The first table has a row for every image and noise level σ. Its columns are the estimate of σ
+divided by σ; the weight with the lowest error divided by σ, and its PSNR; and the loss of PSNR by
+`suggest_weight` with the estimated σ and with the true one, by its rule "noise", and by the
+discrepancy principle ‖u - f‖² = nσ². The last columns show eight neighbours and scikit-image's
+isotropic `denoise_tv_chambolle` at their own best weights, relative to that of four neighbours. The
+second table shows processor times relative to that of `solve` alone.
 
     python benchmarks/denoising.py [--quick]
 """

@@ -3,13 +3,13 @@
     python benchmarks/segmentation.py [--quick] [--images image_0001 …] [--preconditioners none …]
 
 The images, scribbles and true labels (Santner, Pock, Bischof, "Interactive multi-label
-segmentation", ACCV 2010) are read from the folder icgbench below GRAPHTV_DATA; without it, and with
---quick, a made-up image takes their place. Three tables, all with the default parameters (those in
-the paper's setting are made by `graphtv paper table3`):
+segmentation", ACCV 2010) are read from the folder icgbench in GRAPHTV_DATA. Without it, and with
+--quick, a generated image is used. The script prints three tables for the default parameters
+(`graphtv paper table3` uses the paper's settings):
 
 - Dice's coefficient of every label, 2|A ∩ B| / (|A| + |B|), and their mean.
-- Iterations to a relative gap of 5e-4 with each preconditioner under the paper's scheme
-  (Algorithm 2 of Chambolle and Pock, γ = ε), and as `auto` would have it. `-` is out of reach.
+- Iterations to a relative gap of 5e-4 with each preconditioner under the paper's scheme (Algorithm
+  2 of Chambolle and Pock, γ = ε), and with `auto`. `-` means that the gap was not reached.
 - Processor seconds of the parts of `segment_image` with `auto`, on one thread, and the iterations
   from an earlier result when half the scribbles of one class are added.
 """

@@ -1,8 +1,9 @@
 """The cost and the loss in quality of ``weight="auto"`` on photographs.
 
-For every photograph and noise level: the processor time of `denoise_tv` with the suggested weight,
-given and searched for, best of three, and what the suggested weight loses in dB against the best of
-a polynomial through the errors of eight weights. ``whole`` searches on the whole image.
+For every photograph and noise level, this measures the processor time of `denoise_tv` with the
+suggested weight given and with ``"auto"`` (best of three), and the loss of the suggested weight in
+dB. The loss is relative to the best weight, found by a polynomial through the errors of eight
+weights. ``whole`` searches on the whole image.
 
     python benchmarks/suggested_weight.py
 """

@@ -15,14 +15,14 @@ FILE = "peers.json"
 
 
 class Records:
-    """What is known from this run and, on the same machine, from runs before it.
+    """The outcomes of this run and of earlier runs on the same machine.
 
     Parameters
     ----------
     out : Path
         The folder.
     quick : bool
-        Whether the problems are the small twins, which do not mix with the others.
+        Whether the problems are the small versions, which are stored separately.
     """
 
     def __init__(self, out: Path, *, quick: bool) -> None:

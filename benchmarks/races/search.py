@@ -106,8 +106,8 @@ def settings_for(
 ) -> dict[float, Trial]:
     """Return a setting for each accuracy that is reached: the cheapest, for `others` any good one.
 
-    `others` are served by what was tried on the way, so that curves cost no search of their own.
-    `limits` are seconds after which an accuracy is not worth reaching.
+    For `others`, settings that were tried anyway are used, so that curves need no separate search.
+    `limits` are the time limits in seconds for each accuracy.
     """
     limits = limits or {}
     wanted = sorted(accuracies, reverse=True)

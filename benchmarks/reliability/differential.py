@@ -64,9 +64,9 @@ def _scipy_flow(n: int, arcs: Integers, capacities: Integers, s: int, t: int) ->
 def exact_levels(graph: Graph, f: Integers, weights: Integers) -> list[Fraction]:
     """Return argmin ½‖u - f‖² + TV(u) for whole f and ω, exactly.
 
-    On a set of vertices whose solution has the mean m, those above m are a side of a minimum cut
-    with terminal capacities |f_i - m|, and if there are none, all of them have the value m. Cut
-    edges count for the two halves as numbers added to f.
+    Consider a set of vertices whose solution has the mean m. The vertices above m are one side of a
+    minimum cut with the terminal capacities |f_i - m|. If there are none, all vertices of the set
+    have the value m. For the two parts, the cut edges are added to f.
     """
     n = graph.n_vertices
     u = [Fraction(0)] * n

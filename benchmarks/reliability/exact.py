@@ -1,11 +1,11 @@
-"""Judges a pair (u, p) without rounding: in fractions, or in 120 digits for logarithms.
+"""Evaluates a pair (u, p) without rounding: in fractions, or in 120 digits for logarithms.
 
     P = G(u) + F(Ku),    D = -G*(-Kᵀp) - F*(p),    D ≤ minimum ≤ P
 
-The conjugates are maxima over the few points where they can be attained, written for this purpose.
-Nothing of the core is asked, except for the range of a logistic problem: that it holds a solution
-is a theorem (docs/theory/terms.md), tested elsewhere. The range of the other losses is that of the
-data of a channel, in one component of the graph.
+The conjugates are maxima over the few points where they can be attained. This module uses nothing
+of the core except the range of a logistic problem. That this range contains a solution is a theorem
+(docs/theory/terms.md), which is tested elsewhere. The range of the other losses is that of the data
+of a channel, in one component of the graph.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from graphtv import (
 
 DIGITS = 120
 EXACT_GAP = Fraction(1, 10**12)
-"""What a tolerance of 0 asks for."""
+"""The relative gap that a tolerance of 0 requests."""
 
 
 class Objectives(NamedTuple):
@@ -141,7 +141,7 @@ def _losses(problem: Problem, number: Any) -> list[list[Any]]:
 
 
 def _ranges(f: Any, c: Any, component: Any, number: Any) -> dict[int, Any]:
-    """Return the least and the greatest datum of every component of the graph that has one."""
+    """Return the smallest and the largest datum of every component of the graph that has data."""
     known = [(int(k), x) for x, weight, k in zip(f, c, component, strict=True) if weight > 0]
     groups: dict[int, list[float]] = {}
     for k, x in known:
@@ -223,7 +223,7 @@ def _simplex(data: EntropicSimplex, points: Any, slopes: Any) -> tuple[Any, Any]
 
 
 def confirm(problem: Problem, result: Result) -> Objectives:
-    """Raise AssertionError if a result says of itself what is not exactly true."""
+    """Raise AssertionError if a claim of a result is not exactly true."""
     u, p = result.u, result.p
     assert np.isfinite(u).all(), "u is not finite"
     assert np.isfinite(p).all(), "p is not finite"

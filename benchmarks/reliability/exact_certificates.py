@@ -1,7 +1,8 @@
 """No false certificate, exactly: every result is confirmed in rational arithmetic.
 
 Problems are small, of every data term and penalty, with offsets up to 1e12 and scales from 1e-300
-to 1e300. A `stalled` whose exact gap would have been small enough is no failure, but it is counted.
+to 1e300. A result with status `stalled` whose exact gap is small enough is not a failure, but it is
+counted.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ TOLERANCES = (1e-3, 1e-6, 1e-6, 1e-9, 0.0)
 
 
 def make_exact_problem(rng: Generator) -> tuple[Problem, str]:
-    """Return a small problem, and what it is."""
+    """Return a small problem and its description."""
     term = str(rng.choice(TERMS))
     kind = str(rng.choice(["path", "tree", "cycle", "dense", "random", "pieces", "grid"]))
     spread = str(rng.choice(["plain", "ties", "same", "spread"], p=[0.4, 0.3, 0.2, 0.1]))
@@ -106,7 +107,7 @@ def _signal(rng: Generator, shape: tuple[int, ...], offset: float, scale: float)
 
 
 def check(seed: int, number: int) -> Figures:
-    """Solve a random problem and have the result confirmed."""
+    """Solve a random problem and confirm the result."""
     rng = np.random.default_rng([seed, number])
     with np.errstate(all="ignore"):
         try:

@@ -38,8 +38,8 @@ class Property:
     timeout : float
         Seconds after which a case counts as hanging, which is a failure.
     limits : mapping of str to float
-        The largest values that figures may have. `run` judges them, not `check`: they are times,
-        and the tests, which share cases with this harness, do not measure time.
+        The largest allowed values of figures. `run` checks them and `check` does not: they are
+        times, and the tests, which share cases with this harness, do not measure time.
     """
 
     key: str
@@ -51,7 +51,7 @@ class Property:
     limits: Mapping[str, float] = field(default_factory=dict)
 
     def excess(self, figures: Figures) -> str:
-        """Name a figure above its limit; empty if there is none."""
+        """Return the name of a figure above its limit, or an empty string."""
         for name, limit in self.limits.items():
             if figures.get(name, 0.0) > limit:
                 told = ", ".join(f"{key} {value:.3g}" for key, value in figures.items())

@@ -3,9 +3,9 @@
     python benchmarks/reliability/run.py [--only NAME ...] [--quick] [--seconds S] [--seed N]
                                          [--cases N] [--store FILE]
 
-The long version takes hours. With --store it goes on where it ended: after Ctrl-C, after --seconds
-(for each property), or with more --cases. Each case runs in a process that may crash or hang.
-The exit code is the number of properties with failures.
+The long version takes hours. With --store it continues where it ended: after Ctrl-C, after
+--seconds (for each property), or with more --cases. Each case runs in a process that may crash or
+hang. The exit code is the number of properties with failures.
 """
 
 from __future__ import annotations

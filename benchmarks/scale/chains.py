@@ -1,4 +1,4 @@
-"""Windows against chain pieces: two ways to cut the same problem at the borders of chunks.
+"""Windows compared with chain pieces: two ways to split a problem at the borders of chunks.
 
 Chain pieces: forests are the rows and the columns of every chunk, and for each axis the edges
 across borders (a matching). Accelerated descent over these forests is what a distributed version

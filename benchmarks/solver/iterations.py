@@ -3,10 +3,11 @@
     python benchmarks/solver/iterations.py [--quick] [--instances NAME …] [--methods descent pdhg]
         [--preconditioners chains …] [--time-limit 60]
 
-One row per instance, method and preconditioner: the iterations of the certified result and its
-seconds. The last two columns are what a prototype needed on instances of the same kind and size,
-but not the same numbers: its accelerated block descent, which descent should not fall behind, and
-the accelerated PDHG of the paper. `-` is out of reach within the limits.
+There is one row per instance, method and preconditioner, with the iterations of the certified
+result and its seconds. The last two columns show the iterations of a prototype on instances of the
+same kind and size with other numbers: those of its accelerated block descent, which descent should
+not exceed, and those of the accelerated PDHG of the paper. `-` means that the gap was not reached
+within the limits.
 """
 
 from __future__ import annotations

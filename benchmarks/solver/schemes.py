@@ -2,9 +2,9 @@
 
     python benchmarks/solver/schemes.py [--quick] [--most 12000]
 
-`auto` begins balanced, and restarts where that makes no progress. It should need little more than
-the better of both. A dash means that the limit was reached. The last line has the geometric means,
-in which a dash counts as twice the limit.
+`auto` starts balanced, and switches to restarts if that makes no progress. It should need little
+more than the better of the two. A dash means that the limit was reached. The last line has the
+geometric means, in which a dash counts as twice the limit.
 """
 
 from __future__ import annotations

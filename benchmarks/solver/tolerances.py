@@ -1,12 +1,13 @@
-"""A looser tolerance must not take longer, and `auto` must not lose to a method by name.
+"""A looser tolerance must not take longer, and `auto` must not be slower than a named method.
 
     python benchmarks/solver/tolerances.py [--quick] [--only WORD ...] [--size S] [--limit SECONDS]
 
-For problems of many kinds, the processor time of `auto` to each tolerance, of which the best of a
-few turns counts, and of the methods by name. A row shows the times of `auto`, the largest ratio
-of a time to that of a tighter tolerance, and the largest ratio to the fastest method by name. The
-exit code is the number of problems where these exceed 1.2 and 1.3, or 0 with --quick. Times below
-20 ms are not compared. What takes longer than `auto` (or the limit) is stopped.
+For problems of many kinds, this measures the processor time of `auto` and of the named methods to
+each tolerance. The best of a few turns counts. A row shows the times of `auto`, the largest ratio
+of a time to that of a tighter tolerance, and the largest ratio to the fastest named method. The
+exit code is the number of problems where these ratios exceed 1.2 and 1.3, or 0 with --quick. Times
+below 20 ms are not compared. A named method that takes longer than `auto` (or the limit) is
+stopped.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ Make = Callable[[], Problem]
 def icosphere(n_splits: int) -> Graph:
     """Return the edges of an icosahedron whose faces are split into four n times.
 
-    Five splits have 10,242 vertices, as many as the brain mesh fsaverage5.
+    Five splits give 10,242 vertices, as many as the brain mesh fsaverage5 has.
     """
     a, b = 1.0, (1.0 + 5.0**0.5) / 2.0
     corners = [(-a, b, 0), (a, b, 0), (-a, -b, 0), (a, -b, 0), (0, -a, b), (0, a, b), (0, -a, -b)]
@@ -123,7 +124,7 @@ def _volume(side: int, weight: float, missing: float = 0.0) -> Problem:
 
 
 def problems(size: float) -> Iterator[tuple[str, Make]]:
-    """Yield names and what makes the problems; size 1 has some ten thousand to 10⁶ vertices."""
+    """Yield names and functions that make the problems; size 1 has 10⁴ to 10⁶ vertices."""
     rng = np.random.default_rng(0)
     splits = max(2, 5 + round(np.log(size) / np.log(4)))
     n, side = max(200, int(10_000 * size)), max(12, int(256 * size**0.5))

@@ -1,4 +1,4 @@
-"""The folders follow the way of the data: each step imports only the steps before it."""
+"""The folders follow the data: each step imports only the steps before it."""
 
 import ast
 from pathlib import Path

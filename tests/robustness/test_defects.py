@@ -111,7 +111,7 @@ def huber_scales():
 @pytest.mark.parametrize("make", [gallery.path_graph, lambda n, w: gallery.random_tree(n, 1, w)])
 @pytest.mark.parametrize(("signal", "weight", "delta"), list(huber_scales()))
 def test_huber_on_trees_is_solved_at_every_scale(make, signal, weight, delta):
-    """Weights far above or below the signal: u was off by its rounding, p by that of f - u.
+    """Weights far above or below the signal: u had the rounding error of u, p that of f - u.
 
     A third of such problems ended as stalled, at the best constants or with a gap of 1.
     """
@@ -249,7 +249,7 @@ def test_huge_or_ragged_input_is_named_and_warns_of_nothing(function, arguments,
 
 
 def test_tiny_epsilon_does_not_overflow_the_error_bound():
-    """2 gap/γ is beyond the largest number for γ = 5e-324; its root is one, but no bound."""
+    """For γ = 5e-324, 2 gap/γ overflows. Its root does not, but is useless as a bound."""
     graph = Graph(3, [(0, 1), (1, 2)], 0.3)
     result = graphtv.segment(graph, np.eye(3), epsilon=5e-324, max_iterations=3)
     assert result.error_bound is None  # 1e160 is no bound for points of the simplex

@@ -1,4 +1,4 @@
-"""Offsets and scales change neither what is proved of a tiled solution nor what is found."""
+"""Offsets and scales of the data change neither the proofs nor the solutions of tiled runs."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def tiled(image: np.ndarray, weight: Any, **options: Any) -> Any:
 
 
 def confirm(result: Any, image: np.ndarray, weight: float, delta: float = 0.0) -> exact.Objectives:
-    """Judge the returned arrays in fractions."""
+    """Check the returned arrays in fractions."""
     penalty = {} if delta == 0.0 else {"penalty": HuberTV(delta)}
     problem = Problem(grid_graph(image.shape, weight), SquaredLoss(image.ravel()), **penalty)
     u, p = result.u.compute().ravel(), [q.compute().ravel() for q in result.p]
@@ -75,7 +75,7 @@ def test_powers_of_two_change_no_bit(exponent: int, delta: float) -> None:
 
 
 def test_underflow_is_no_proof() -> None:
-    """Both objectives were 0, and so was the gap, of an error as large as the signal."""
+    """Both objectives and the gap were 0, although the error was as large as the signal."""
     image, weight = 1e-165 * pieces(), np.full(SHAPE, 1e-165)
     result = tiled(image, weight)
     expected = denoise_tv(image, weight)

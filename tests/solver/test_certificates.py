@@ -131,7 +131,7 @@ def test_a_partition_of_ones_own():
 
 @pytest.mark.parametrize("limit", [600, 900, 1500])
 def test_a_long_run_gives_back_the_best_that_it_saw(limit):
-    """Gaps of PDHG rise and fall; the best certificates are kept, up to a factor of 2."""
+    """Gaps of PDHG rise and fall; the best certificate is kept, up to a factor of 2."""
     for term, penalty, seed in (
         ("logistic", "hubertv", 0),
         ("absolute", "tv", 1),

@@ -96,7 +96,7 @@ def test_one_axis_or_one_channel_is_total_variation(delta):
 
 
 def test_equal_channels_couple_like_one():
-    """C equal channels have norms √C times those of one: the weight √C/C per channel."""
+    """C equal channels have norms √C times those of one, like the weight √C/C per channel."""
     f = np.random.default_rng(1).normal(size=(6, 7))
     one = solve(Problem(grid_graph((6, 7), 0.2), SquaredLoss(f), IsotropicTV()), tol=1e-10)
     four = Problem(
@@ -111,7 +111,7 @@ def test_equal_channels_couple_like_one():
 @given(st.integers(0, 10**6), st.floats(0.05, 2.0), st.floats(-5.0, 5.0))
 @settings(max_examples=15, deadline=None)
 def test_rotated_channels_rotate_the_solution(penalty, seed, weight, shift):
-    """Norms do not see a rotation of the channels, nor a shift of the data."""
+    """Norms do not change if channels are rotated or data are shifted."""
     rng = np.random.default_rng(seed)
     graph, f = grid_graph((4, 5), weight), rng.normal(size=(20, 3))
     rotation, _ = np.linalg.qr(rng.normal(size=(3, 3)))
@@ -134,7 +134,7 @@ def test_transposed_images_have_transposed_solutions(penalty):
 
 
 def test_a_quarter_turn_leaves_a_symmetric_solution():
-    """Coupled edges know no direction: a turned image has the turned solution."""
+    """Coupled edges have no preferred direction: a rotated image has the rotated solution."""
     f = np.random.default_rng(3).normal(size=(8, 8, 3))
     graph = grid_graph((8, 8), 0.4)
     before = solve(Problem(graph, SquaredLoss(f), CoupledTV()), tol=1e-10)
@@ -144,7 +144,7 @@ def test_a_quarter_turn_leaves_a_symmetric_solution():
 
 
 def test_a_missing_edge_drops_out():
-    """A hole in the grid: the norm of its neighbours is over the edges that are left."""
+    """Next to a hole in the grid, the norm is over the remaining edges."""
     weights = [np.full((3, 5), 0.5), np.full((4, 4), 0.5)]
     weights[0][1, 2] = weights[1][1, 1] = weights[1][2, 2] = 0.0
     problem = make("squared", IsotropicTV(), graph=grid_graph((4, 5), weights))

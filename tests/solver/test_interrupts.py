@@ -183,7 +183,7 @@ def test_another_thread_ends_a_run(method, n_threads):
 
 
 def test_a_run_is_ended_between_two_looks_at_the_gap():
-    """Evaluations of the gap become rare, but `stop` is called all the time."""
+    """Evaluations of the gap become rare, but `stop` is called regularly."""
     looks, asked = [], []
 
     def stop():

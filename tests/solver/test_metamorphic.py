@@ -23,7 +23,7 @@ TOLERANCE = 1e-10
 
 @st.composite
 def questions(draw, max_vertices=10):
-    """A graph as lists of edges and weights, with a signal: ties, noise, offsets; any shape."""
+    """A graph as lists of edges and weights, and a signal with ties, noise or an offset."""
     n = draw(st.integers(1, max_vertices))
     vertices = st.integers(0, n - 1)
     edges = draw(st.lists(st.tuples(vertices, vertices), max_size=3 * n))

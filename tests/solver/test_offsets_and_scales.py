@@ -1,4 +1,4 @@
-"""Offsets and scales change neither what is proved nor what is found."""
+"""Offsets and scales of the data change neither the proofs nor the solutions."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_an_offset_is_no_reason_to_stall(offset, loss):
 
 
 def test_a_dual_above_the_primal_is_not_hidden():
-    """At 1e11 the dual was above the primal by 2e-7, and the result `optimal` with a gap of 0."""
+    """At 1e11 the dual exceeded the primal by 2e-7, and the result was `optimal` with gap 0."""
     f = np.random.default_rng(0).normal(size=900) + 1e11
     problem = Problem(grid_graph((30, 30), 0.3), SquaredLoss(f))
     result = solve(problem, tol=0.0)
@@ -98,7 +98,7 @@ def test_underflow_and_overflow_are_no_proof(scale):
 
 
 def scaled(kind, seed, a, b, penalty):
-    """A problem in other units: of u, by 2^a, and of the objective, by 2^b."""
+    """A problem in other units: u is scaled by 2^a, and the objective by 2^b."""
     rng = np.random.default_rng(seed)
     n = 12
     edges = rng.integers(0, n, (20, 2))
@@ -138,7 +138,7 @@ def test_multiples_of_the_radix_change_no_bit(kind, penalty, seed, a, b):
 @settings(max_examples=25)
 @given(seed=st.integers(0, 99), a=st.integers(-300, 300), b=st.integers(-300, 300))
 def test_powers_of_two_change_no_bit(kind, seed, a, b):
-    """Descent and flows have no absolute numbers. PDHG has, so its terms are not here."""
+    """Descent and flows use no absolute thresholds. PDHG does, so its terms are not tested here."""
     check_bits(kind, "tv", seed, a, b)
 
 
@@ -152,7 +152,7 @@ def check_bits(kind, penalty, seed, a, b):
 
 
 def test_a_bound_that_says_nothing_is_none():
-    """It was 2e69 where the curvature of the loss fades away."""
+    """The bound was 2e69 where the curvature of the loss decreases to 0."""
     labels = np.array([1.0, 1.0, -1.0, -1.0])
     weights = [1.0, 1e-40, 1.0, 1e-40]
     problem = Problem(grid_graph((4,), 1e-3), LogisticLoss(labels, weights))

@@ -121,7 +121,7 @@ def test_several_threads_solve_at_once(method):
 
 @pytest.fixture
 def unshared_gil():
-    """Let threads have the GIL only where another one releases it, and not by turns."""
+    """Let a thread get the GIL only when another one releases it, and not in turns."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(600.0)
     yield

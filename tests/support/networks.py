@@ -47,7 +47,7 @@ def cost(network: FlowNetwork, side: Any) -> int | float:
 
 
 def imbalances(network: FlowNetwork, flow: Any) -> list[int | float]:
-    """Return inflow less outflow of every vertex, in Python numbers."""
+    """Return inflow minus outflow of every vertex, in Python numbers."""
     total: list[int | float] = [0] * network.n_vertices
     for (i, j), x in zip(network.arcs.tolist(), flow.tolist(), strict=True):
         total[j] += x

@@ -1,10 +1,10 @@
-"""Runs the Python of a page, top to bottom, and compares what its comments claim.
+"""Runs the Python code of a page from top to bottom, and checks the claims in its comments.
 
-A comment behind an expression, or in the lines right beneath it, is what the expression is or
-prints; one behind any other statement is a remark. Text is compared exactly, numbers up to
-rounding. A line "…" stands for any lines, and "…" in a
-line for any characters. Code that readers need not see stands in an HTML comment,
-``<!-- python … -->``: neither GitHub nor the site shows it.
+A comment after an expression, or in the lines directly below it, states the value or the output of
+the expression. A comment after any other statement is a remark. Text is compared exactly, numbers
+up to rounding. A line "…" stands for any lines, and "…" within a line for any characters. Code that
+readers need not see is in an HTML comment, ``<!-- python … -->``, which neither GitHub nor the site
+shows.
 """
 
 import ast

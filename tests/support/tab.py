@@ -19,13 +19,13 @@ class Tab:
     Parameters
     ----------
     client : ClientSession
-        Who connects.
+        The client that connects.
     address : str
-        Of the server, ``http://127.0.0.1:8047``.
+        Address of the server, for example ``http://127.0.0.1:8047``.
     token : str, optional
-        Of a session to come back to.
+        Token of a session to resume.
     timeout : float
-        Seconds to wait for an answer at most.
+        Largest number of seconds to wait for an answer.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
 """pycut-pursuit's `cp_d1_ql1b` (Raguet and Landrieu), for any graph. Its wheel needs numpy < 2.
 
-The ladder is the number of cuts, for three tolerances of the reduced problems, a finer one where a
-coarser does not suffice. `cp_prox_tv` would be the natural call, but frees memory twice on scalar
-signals; and with the split of large components balanced between threads, answers can be wrong.
+The ladder is the number of cuts, for three tolerances of the reduced problems. A smaller tolerance
+is tried only if a larger one is not sufficient. `cp_prox_tv` would be the natural function to call,
+but it frees memory twice for scalar signals. Large components are not split between threads in a
+balanced way, because this can give wrong answers.
 """
 
 from __future__ import annotations

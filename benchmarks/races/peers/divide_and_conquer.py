@@ -1,9 +1,9 @@
 """Exact total variation by parametric minimum cuts, with the max flow of PyMaxflow.
 
-Divide and conquer over the values (Hochbaum 2001; Chambolle and Darbon 2009): where a group of
+Divide and conquer over the values (Hochbaum 2001; Chambolle and Darbon 2009): if a group of
 vertices has the mean m, the minimum cut of Σ_{i∈S} (m - f_i) + ω(∂S) is {u > m}. If no S is better
-than the empty set, the group has the value m; otherwise it falls in two, and the saturated edges
-between them move their weight into the signal. All groups of a level share one max flow.
+than the empty set, the group has the value m. Otherwise it is split in two, and the weights of the
+saturated edges between the parts are added to the signal. All groups of a level share one max flow.
 """
 
 from __future__ import annotations

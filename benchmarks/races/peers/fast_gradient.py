@@ -1,9 +1,9 @@
 """Fast gradient projection in single precision: the stand-in for CCPi-Regularisation's FGP_TV.
 
-`fast_gradient.cpp` is compiled on first use, with the compiler that CXX names or the
-system's, and called through ctypes. *plain* makes the passes over the image that
-CCPi-Regularisation makes, on as many threads; *fused* has the same iterates from one vectorised
-pass, which no package offers; *graph* is for any graph.
+`fast_gradient.cpp` is compiled on first use, with the compiler in the variable CXX or that of the
+system, and called through ctypes. *plain* makes the same passes over the image as
+CCPi-Regularisation, with as many threads. *fused* computes the same iterates in one vectorised
+pass, which no package offers. *graph* is for any graph.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """cvxpy with Clarabel and with OSQP: the quadratic programme as a user would write it.
 
-min ½‖u - f‖² + Σ ω_e |u_i - u_j|, compiled to standard form once; a run is the solver alone, set-up
-included. Above `MOST_EDGES` a run takes minutes.
+min ½‖u - f‖² + Σ ω_e |u_i - u_j| is compiled to standard form once. A run is the solver alone,
+including its set-up. Above `MOST_EDGES` a run takes minutes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """OR-tools' PDLP, restarted PDHG for linear and diagonal quadratic programmes, on any graph.
 
-Written as the dual, with the flow x on the edges, it takes PDLP a third of the time that it takes
-for the primal with |u_i - u_j| split or bounded:  min ½‖u‖²  over  u + ∇ᵀx = f,  |x_e| ≤ ω_e.
+The problem is written as its dual, with the flow x on the edges:
+
+    min ½‖u‖²  over  u + ∇ᵀx = f,  |x_e| ≤ ω_e.
+
+This takes PDLP a third of the time of the primal problem with |u_i - u_j| split or bounded.
 """
 
 from __future__ import annotations

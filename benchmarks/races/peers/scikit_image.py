@@ -1,9 +1,9 @@
 """The total variation denoisers of scikit-image, for images and volumes.
 
-`denoise_tv_bregman` minimises TV(u) + w/2 ‖u - f‖², so that its weight is 1/λ (its page says w
-without the half, but w = 1/λ comes closest); it is for images. `denoise_tv_chambolle` minimises
-½‖u - f‖² + λ TV(u), but with the isotropic TV alone: another problem, whose answer is judged here
-by the anisotropic objective.
+`denoise_tv_bregman`, for images, minimises TV(u) + w/2 ‖u - f‖², so its weight is 1/λ. (Its
+documentation omits the factor ½, but w = 1/λ gives the closest results.) `denoise_tv_chambolle`
+minimises ½‖u - f‖² + λ TV(u) with the isotropic TV. This is a different problem. Its solution is
+evaluated with the anisotropic objective here.
 """
 
 from __future__ import annotations

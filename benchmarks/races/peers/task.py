@@ -26,13 +26,13 @@ class Task:
     edges, weights : ndarray, shapes (m, 2) and (m,)
         The graph. There are no edges where the task is a batch of chains, the rows of `shape`.
     shape : tuple of int
-        The lengths of the grid's axes; empty where the graph is no grid.
+        The lengths of the axes of a grid; empty for other graphs.
     weight : float
         The weight of all edges of a grid.
     n_threads : int
         How many threads an entrant may use.
     budget : float
-        The seconds after which a run is not worth waiting for.
+        The time limit of a run in seconds.
     """
 
     signal: Floats
@@ -106,7 +106,7 @@ class Entrant:
     threads : int
         How many threads it uses.
     note : str
-        What a reader of its figures should know.
+        A remark for readers of its figures.
     """
 
     peer: str

@@ -5,8 +5,9 @@
 | {"task": folder} | {"version": …, "entrants": […]}, or {"declined": why}, or {"missing": why} |
 | {"run": [number of the entrant, setting]} | {"processor": seconds, "wall": seconds, "proved": …} |
 
-The point of a run goes to u.npy in the task's folder. Seconds are those of the call alone, without
-the start of this process and the exchange of arrays. What goes wrong is {"error": message}.
+The point of a run is written to u.npy in the task's folder. Seconds are those of the call alone,
+without the start of this process and the exchange of arrays. The answer to a request that fails is
+{"error": message}.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import scipy.sparse
 
 
 class Certificate(NamedTuple):
-    """Values of the two objectives, and their difference summed in one go."""
+    """Values of the two objectives, and their difference as a single sum."""
 
     primal: Any
     dual: Any

@@ -13,9 +13,9 @@ from graphtv.graph.grid import grid_graph
 def recognize_grid(graph: Graph) -> tuple[tuple[int, ...], NDArray[np.int64]] | None:
     """Return the shape and the coordinates of the grid that `graph` is, or None.
 
-    Axis i leaves the corner through its i-th neighbour: it holds the vertices that this neighbour
-    is nearer to than the corner, and none of the others is. The i-th coordinate of a vertex is that
-    of the vertex of axis i which is nearest to it.
+    Axis i leaves the corner through its i-th neighbour. It consists of the vertices that are nearer
+    to this neighbour than to the corner, and not nearer to any other neighbour of the corner. The
+    i-th coordinate of a vertex is that of the nearest vertex of axis i.
     """
     n = graph.n_vertices
     if n <= 1:

@@ -100,7 +100,7 @@ def pdhg(
     delta: float = 0.0,
     alpha: float = 1.0,
 ) -> Iterator[Iterate]:
-    """Iterate from (u, 0) for ever; `prox(v, steps)` is that of G.
+    """Yield iterates from (u, 0) without end; `prox(v, steps)` is the proximal map of G.
 
     Schemes: ``fixed``, and ``accelerated`` (Algorithm 2 of Chambolle and Pock) as in the paper;
     ``balanced`` and ``restarted`` as described in the C++ solver.

@@ -1,9 +1,9 @@
-"""Data terms from their definitions, in decimal arithmetic of forty digits: slow and obvious.
+"""Data terms from their definitions, in decimal arithmetic with forty digits: slow and simple.
 
-A loss of one number knows its value and its slope, and that is all: proximal maps, conjugates and
-minimisers follow by bisection of a slope. Only the simplex, which has no single number to bisect,
-is written out. `certify` evaluates both objectives of a problem with them, and shares no code with
-the library but the public attributes of its arguments.
+A loss of one number consists of its value and its slope. Proximal maps, conjugates and minimisers
+follow by bisection of the slope. Only the simplex, where there is no single number to bisect, has
+its own formulas. `certify` evaluates both objectives of a problem. It shares no code with the
+library and uses only the public attributes of its arguments.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def losses_of(data: Any, domain: tuple[float, float]) -> list[list[Loss]]:
 
 
 def data_range(data: Any) -> tuple[float, float]:
-    """Return the least and the greatest number where there is data; (0, 0) without any."""
+    """Return the smallest and the largest datum; (0, 0) if there is none."""
     values = np.asarray(data.counts if hasattr(data, "counts") else data.signal)
     there = values[np.asarray(data.weights) > 0]
     return (float(there.min()), float(there.max())) if there.size else (0.0, 0.0)

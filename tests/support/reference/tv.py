@@ -4,8 +4,8 @@
 
 Trees follow Algorithm 1 of Möllenhoff et al. (AISTATS 2018), that is Algorithm 2 of Kolmogorov,
 Pock and Rolinek (SIAM J. Imaging Sci. 2016). A message is the derivative of a convex piecewise
-quadratic, kept as an explicit sorted list of knots (u, g) and rebuilt from scratch at every vertex:
-quadratic time, nothing to get wrong. All arithmetic also runs on `fractions.Fraction`
+quadratic function. It is stored as a sorted list of knots (u, g) and rebuilt from scratch at every
+vertex, which takes quadratic time but is simple. All arithmetic also runs on `fractions.Fraction`
 (``exact=True``), which makes the result the true minimiser of the given floating-point data.
 
 The departure from the paper: vertex weights, and Huber's penalty. For the latter the inner problem
