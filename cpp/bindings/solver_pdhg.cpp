@@ -45,7 +45,8 @@ class BoundPdhg : public Pdhg {
 void make(BoundPdhg* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
           const DataTerm& data, const Penalty& penalty, Forests* forests,
           std::optional<double> alpha, const std::string& scheme, double primal_step,
-          double dual_step, double primal_weight, double gamma, int n_threads, bool reconditions) {
+          double dual_step, double primal_weight, double gamma, int n_threads, bool reconditions,
+          double unit_weight) {
     const nb::gil_scoped_release no_gil;
     require_size(weights.size(), edges.shape(0));
     require_size(data.n_vertices(), static_cast<std::size_t>(n_vertices));
@@ -53,6 +54,7 @@ void make(BoundPdhg* self, Vertex n_vertices, const InEdges& edges, const In<dou
                               primal_step,
                               dual_step,
                               primal_weight,
+                              unit_weight,
                               gamma,
                               reconditions && forests,
                               resolve_threads(n_threads)};
@@ -92,8 +94,8 @@ void bind_pdhg(nb::module_& m) {
             nb::arg("forests").none(), nb::arg("alpha").none(), nb::arg("scheme"),
             nb::arg("primal_step"), nb::arg("dual_step"), nb::arg("primal_weight"),
             nb::arg("gamma"), nb::arg("n_threads"), nb::arg("reconditions") = false,
-            nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
-            nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
+            nb::arg("unit_weight") = 1.0, nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+            nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
             "`forests`, or the exponent `alpha` of the diagonal preconditioner, or neither. A step "
             "of 0 is left to the solver.")
         .def(

@@ -52,7 +52,7 @@ double LogisticTerm::minimizer(std::span<const Vertex> component, std::size_t ch
     if (rise <= 0.0 && fall <= 0.0) return domain_.nearest_to_zero();
     if (rise <= 0.0) return domain_.lower;
     if (fall <= 0.0) return domain_.upper;
-    return domain_.clip(elementary::log(rise) - elementary::log(fall));
+    return domain_.clip(elementary::log(rise / fall));
 }
 
 }  // namespace graphtv

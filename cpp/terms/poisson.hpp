@@ -51,9 +51,10 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
     }
     double prox_at(std::size_t i, double v, double step) const {
         if (weights_[i] == 0.0) return domain_.clip(v);
+        const double a = finite_product(step, weights_[i]), f = counts_[i];
+        if (a > 0x1p60 * (std::abs(v) + f)) return f;  // to the last bit
         // The form of the root that avoids cancellation, for either sign of b = v - τc; q² = 4τcf.
-        const double a = finite_product(step, weights_[i]);
-        const double b = v - a, q = 2.0 * std::sqrt(a) * std::sqrt(counts_[i]);
+        const double b = v - a, q = 2.0 * std::sqrt(a) * std::sqrt(f);
         const double r = elementary::hypot(b, q);
         return domain_.clip(b >= 0.0 ? 0.5 * b + 0.5 * r : q / (r - b) * (0.5 * q));
     }

@@ -12,7 +12,9 @@ lemma). This holds for large offsets, and small ones are not subtracted. The dua
 same.
 
 Exponents are multiples of 64. A problem of ordinary size is its own normal form, and nothing is
-copied. In all other normal forms, numbers lie between 2⁻³² and 2³².
+copied. In all other normal forms, numbers lie between 2⁻³² and 2³². Solvers compare only numbers of
+the same unit and take no root of an odd power of the unit. So other powers of two change no bit
+either.
 """
 
 from __future__ import annotations
@@ -26,7 +28,15 @@ from graphtv._validate import Floats
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.terms import DataTerm, Penalty
-from graphtv.terms._units import NO_UNITS, InexactError, Units, exactly_scaled, largest, scaled
+from graphtv.terms._units import (
+    NO_UNITS,
+    RADIX,
+    InexactError,
+    Units,
+    exactly_scaled,
+    largest,
+    scaled,
+)
 from graphtv.terms.base import CoreTerm, as_location
 
 OFFSET = 16.0
@@ -108,7 +118,7 @@ def normal_form(graph: Graph, data: DataTerm, penalty: Penalty) -> NormalForm:
     if rescale is None or not isinstance(data, CoreTerm):
         return plain
     centre = centre_of(graph, data)
-    units = data.units(graph, centre)
+    units = data.units(graph, centre, RADIX)
     if centre is None and units == NO_UNITS:
         return plain
     try:

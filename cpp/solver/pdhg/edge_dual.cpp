@@ -66,8 +66,11 @@ EdgeDual EdgeDual::diagonal(const EdgeList& graph, std::span<const double> weigh
         dual.primal_metric_[at(graph.edges[e].tail)] += share;
         dual.primal_metric_[at(graph.edges[e].head)] += share;
     });
+    // A vertex without edges gets the step of the one with the heaviest ones.
+    double most = 0.0;
+    for (const double s : dual.primal_metric_) most = std::max(most, s);
     for (double& s : dual.primal_metric_)
-        if (s == 0.0) s = 1.0;
+        if (s == 0.0) s = most > 0.0 ? most : 1.0;
     dual.share_metric(penalty.edge_groups());
     if (!dual.by_edge_) dual.steps_.resize(weights.size());
     return dual;

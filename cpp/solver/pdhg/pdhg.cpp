@@ -42,7 +42,7 @@ constexpr double change_alone = 4.0, roundings = 10.0;
 // The number of values of u in the sample for the range.
 constexpr std::size_t size_of_sample = 100'000;
 
-// Balancing would take too long to get from 1 to a weight beyond this.
+// Balancing would take too long to get from the unit to a weight beyond this multiple of it.
 constexpr double far_weight = 1e8;
 
 // At the optimum, steps are rounding errors. This limits how far they can move the weight.
@@ -52,6 +52,17 @@ constexpr double largest_weight = 1e12;
 // rate could prevent convergence.
 long long next_change(long long iteration) {
     return iteration + (iteration < 30 ? 3 : iteration < 60 ? 6 : iteration / 5);
+}
+
+// √(xy) and √(x/y), by parts only where there is no other way: of a number whose unit is an odd power
+// of two, the root would be rounded differently after a scaling of the data.
+double root_of_product(double x, double y) {
+    const double product = x * y;
+    return std::isnormal(product) ? std::sqrt(product) : std::sqrt(x) * std::sqrt(y);
+}
+double root_of_quotient(double x, double y) {
+    const double quotient = x / y;
+    return std::isnormal(quotient) ? std::sqrt(quotient) : std::sqrt(x) / std::sqrt(y);
 }
 
 // The approximate cost of building forests, which cannot be interrupted.
@@ -88,14 +99,14 @@ Pdhg::Pdhg(const EdgeList& graph, std::span<const double> weights, const DataTer
 
     minimise_data_term();
     const double N = dual_->squared_operator_norm();
-    unit_ = natural_weight();
+    natural_ = natural_weight();
     const double weight = first_weight();
     s_ = options.primal_step > 0.0 ? options.primal_step
          : options.dual_step > 0.0 ? N / options.dual_step
                                    : weight * std::sqrt(N);
     t_ = options.dual_step > 0.0 ? options.dual_step : N / s_;
-    norm_ = std::sqrt(s_) * std::sqrt(t_);
-    weight_ = std::sqrt(s_) / std::sqrt(t_);
+    norm_ = root_of_product(s_, t_);
+    weight_ = root_of_quotient(s_, t_);
 
     if (options.reconditions)
         reconditioning_.emplace(graph, weights, penalty.by_edge().value(), data.n_channels());
@@ -110,20 +121,21 @@ void Pdhg::minimise_data_term() {
     data_.prox(arrival_, steps_, arrival_, options_.n_threads);
 }
 
-// The paper's weight is 1. For strongly convex G, balancing finds the weight from there unless it
-// is very far away.
+// The paper's weight is 1, here in a unit of the data. For strongly convex G, balancing finds the
+// weight from there unless it is very far away.
 double Pdhg::first_weight() const {
     if (options_.primal_weight > 0.0) return options_.primal_weight;
-    const bool is_far = unit_ > far_weight || unit_ < 1.0 / far_weight;
+    const double distance = natural_ / options_.unit_weight;
+    const bool is_far = distance > far_weight || distance < 1.0 / far_weight;
     const bool is_natural = scheme_ == Scheme::restarted || (scheme_ == Scheme::balanced && is_far);
-    return is_natural ? unit_ : 1.0;
+    return is_natural ? natural_ : options_.unit_weight;
 }
 
 // A weight that respects the units of the data: s has the unit of ω / (range of u), and need not be
 // smaller than the curvature.
 double Pdhg::natural_weight() const {
     const double length = length_of_range();
-    if (!(length > 0.0 && std::isfinite(length))) return 1.0;
+    if (!(length > 0.0 && std::isfinite(length))) return options_.unit_weight;
     const auto mean = [](std::span<const double> values) {
         double sum = 0.0;
         for (const double value : values) sum += value / static_cast<double>(values.size());
@@ -133,7 +145,7 @@ double Pdhg::natural_weight() const {
     const double s = std::max(mean(weights_) / length / S, gamma_);
     const double weight = s / std::sqrt(dual_->squared_operator_norm());
     const bool has_square = std::isnormal(weight * weight) && std::isnormal(1.0 / weight / weight);
-    return has_square ? weight : 1.0;
+    return has_square ? weight : options_.unit_weight;
 }
 
 // Twice the mean distance of the starting u from its median, which is the distance of two values that
@@ -201,8 +213,8 @@ Pdhg::Distances Pdhg::begin_epoch() {
 bool Pdhg::is_steady(const Distances& moved) {
     if (iteration_ < next_check_) return true;
     next_check_ *= 2;
-    const double before = std::exchange(checked_residual_, residual(moved));
-    return checked_residual_ <= steady_fall * before;
+    const double before = std::exchange(checked_residual_, squared_residual(moved));
+    return checked_residual_ <= steady_fall * steady_fall * before;
 }
 
 // Switches to restarts with the natural weight, since balancing has not found a good one. The point
@@ -217,7 +229,7 @@ void Pdhg::begin_restarts() {
     }
     for (auto* values : {&anchor_, &anchor_divergence_}) values->resize(arrival_.size());
     dual_->take_anchor();
-    take_weight(unit_);
+    take_weight(natural_);
     begin_epoch();
 }
 
@@ -262,7 +274,7 @@ Pdhg::Step Pdhg::advance(Watch& watch) {
             done.restarted = true;
         }
     } else if (scheme_ == Scheme::restarted) {
-        if (has_fallen(residual(moved))) {
+        if (has_fallen(squared_residual(moved))) {
             balance(begin_epoch(), share_by_epoch, largest_change_by_epoch);
             done.restarted = true;
         } else {
@@ -324,9 +336,9 @@ double Pdhg::extrapolate(double theta) {
     });
 }
 
-// The length of one step in the norm in which steps are averaged operators:
+// The squared length of one step in the norm in which steps are averaged operators:
 // s‖Δu‖_S² - 2⟨KΔu, Δp⟩ + t‖Δp‖_T².
-double Pdhg::residual(const Distances& moved) {
+double Pdhg::squared_residual(const Distances& moved) {
     const auto n = data_.n_vertices();
     const auto divergence = dual_->divergence();
     double product = 0.0;
@@ -335,14 +347,14 @@ double Pdhg::residual(const Distances& moved) {
             const auto i = c * n + v;
             return (arrival_[i] - point_[i]) * (divergence[i] - point_divergence_[i]);
         });
-    return std::sqrt(
-        std::max(0.0, s_ * moved.squared_primal - 2.0 * product + t_ * moved.squared_dual));
+    return std::max(0.0, s_ * moved.squared_primal - 2.0 * product + t_ * moved.squared_dual);
 }
 
 bool Pdhg::has_fallen(double residual) {
     if (epoch_length_ == 1) first_residual_ = residual;
-    const bool falls = residual <= sufficient_fall * first_residual_ ||
-                       (residual <= necessary_fall * first_residual_ && residual > last_residual_);
+    const auto is_below = [&](double fall) { return residual <= fall * fall * first_residual_; };
+    const bool falls =
+        is_below(sufficient_fall) || (is_below(necessary_fall) && residual > last_residual_);
     const bool is_long =
         static_cast<double>(epoch_length_) >= longest_epoch * static_cast<double>(iteration_);
     last_residual_ = residual;
@@ -357,16 +369,15 @@ void Pdhg::balance(const Distances& moved, double share, double largest_change) 
     const bool moves_primal = moved.squared_primal > noise.squared_primal;
     const bool moves_dual = moved.squared_dual > noise.squared_dual;
     if (moves_primal && moves_dual) {
-        const double change =
-            std::sqrt(moved.squared_dual) / std::sqrt(moved.squared_primal) / weight_;
+        const double change = root_of_quotient(moved.squared_dual, moved.squared_primal) / weight_;
         weight_ *=
             elementary::power(std::clamp(change, 1.0 / largest_change, largest_change), share);
     } else if (moves_primal || moves_dual) {
         weight_ *= elementary::power(moves_dual ? change_alone : 1.0 / change_alone, share);
     } else {
-        weight_ = std::sqrt(weight_) * std::sqrt(unit_);
+        weight_ = root_of_product(weight_, natural_);
     }
-    take_weight(std::clamp(weight_, unit_ / largest_weight, unit_ * largest_weight));
+    take_weight(std::clamp(weight_, natural_ / largest_weight, natural_ * largest_weight));
 }
 
 void Pdhg::take_weight(double weight) {

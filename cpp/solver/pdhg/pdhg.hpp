@@ -44,6 +44,7 @@ struct PdhgOptions {
     double primal_step = 0.0;    // s; 0: from the weight
     double dual_step = 0.0;      // t; 0: N/s
     double primal_weight = 0.0;  // √(s/t) at the start; 0: chosen from the data
+    double unit_weight = 1.0;    // what a weight of 1 is in the units of the data
     double gamma = 0.0;          // for Algorithm 2, in the Euclidean norm
     bool reconditions = false;   // rebuild the forests from time to time (reconditioning.hpp)
     int n_threads = 1;
@@ -95,8 +96,8 @@ class Pdhg {
     void settle();
     void move_primal();
     double extrapolate(double theta);
-    double residual(const Distances& moved);
-    bool has_fallen(double residual);
+    double squared_residual(const Distances& moved);
+    bool has_fallen(double squared_residual);
     template <class Entry>
     double squared_norm(const Entry& entry) const;
     Distances begin_epoch();
@@ -120,7 +121,7 @@ class Pdhg {
     Scheme scheme_;  // the scheme in use
 
     double s_, t_, norm_, weight_, gamma_;  // norm_ is √(st)
-    double unit_;                           // the natural weight, for units of u and ω
+    double natural_;                        // the weight that fits the range of u and ω
     long long iteration_ = 0, next_balance_, next_check_, next_recondition_;
     long long earlier_sweeps_ = 0;
     std::optional<Reconditioning> reconditioning_;
@@ -130,7 +131,7 @@ class Pdhg {
     std::vector<double> metric_;
     Blend blend_;
     long long epoch_length_ = 0;
-    double first_residual_ = 0.0, last_residual_ = 0.0;
+    double first_residual_ = 0.0, last_residual_ = 0.0;  // squared, as the next
     double checked_residual_ = std::numeric_limits<double>::infinity();
     bool is_torn_ = false;  // the watch ended a step
     bool is_warm_ = false;  // the starting point was given

@@ -112,7 +112,8 @@ def count(
     start = time.process_time()
     made = as_preconditioner(preconditioner, problem.graph)
     watch = _core.Watch(math.inf)
-    options = PDHG(scheme=scheme, gamma=gamma)
+    is_paper = scheme in ("fixed", "accelerated")
+    options = PDHG(scheme=scheme, gamma=gamma, primal_weight=1.0 if is_paper else None)
     engine = Pdhg(problem, made, watch, 1, None, options)
     setup = time.process_time() - start
     if isinstance(preconditioner, ForestPartition):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,10 +75,16 @@ class Certificate(Proved):
         is_outside = least < lower or most > upper
         if gamma == 0.0 or (problem.traits.is_curved_in_domain_only and is_outside):
             return None
-        # Computed from the two roots, because the quotient may overflow.
-        bound = math.sqrt(2.0 * self.gap) / math.sqrt(gamma) * (1.0 + 1e-15)
+        bound = root_of_quotient(2.0 * self.gap, gamma) * (1.0 + 1e-15)
         extent = max(most, upper) - min(least, lower)
         return bound if bound < math.inf and bound <= math.sqrt(u.size) * extent else None
+
+
+def root_of_quotient(x: float, y: float) -> float:
+    """Return √(x/y), by parts if the quotient is no normal number."""
+    quotient = x / y
+    is_normal = sys.float_info.min <= quotient < math.inf
+    return math.sqrt(quotient) if is_normal else math.sqrt(x) / math.sqrt(y)
 
 
 def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certificate:

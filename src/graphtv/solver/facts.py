@@ -134,7 +134,7 @@ def _condition(problem: Problem) -> float:
     if squares is None or not delta or graph.n_edges == 0:
         return 0.0
     c = float(squares.weights.mean())
-    return float(graph.weights.mean()) / math.sqrt(c) / math.sqrt(delta) if c > 0.0 else math.inf
+    return float(graph.weights.mean()) / math.sqrt(c * delta) if c * delta > 0.0 else math.inf
 
 
 def _has_even_bounds(data: Box) -> bool:

@@ -27,10 +27,9 @@ class PDHG:
     primal_step, dual_step : float, optional
         The inverse step sizes s and t. By default st = N, the bound of ‖T^-½ K S^-½‖².
     primal_weight : float, optional
-        √(s/t) at the start, if the steps are not given. The default is 1, as in the paper. For
-        terms without strong convexity or of extreme scale, and schemes that balance the steps, the
-        default is computed from the range of u and the weights, so that it does not depend on their
-        units.
+        √(s/t) at the start, if the steps are not given. The default is 1, as in the paper, in units
+        of the largest data and weights. For terms without strong convexity or of extreme scale, and
+        schemes that balance the steps, the default is computed from the range of u and the weights.
     alpha : float
         Exponent of the diagonal preconditioner.
 

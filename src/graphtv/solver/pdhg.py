@@ -12,6 +12,7 @@ from graphtv.decomposition.preconditioner import Preconditioner
 from graphtv.problem import Problem, width
 from graphtv.solver.options import PDHG
 from graphtv.solver.tuning import TUNING
+from graphtv.terms.base import CoreTerm
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
 
@@ -53,6 +54,7 @@ class Pdhg:
         scheme = options.scheme
         if scheme == "auto" and gamma == 0.0:
             scheme = "restarted"
+        unit = _unit_weight(problem, preconditioner)
         self._core = _core.Pdhg(
             graph.n_vertices,
             graph.edges,
@@ -64,10 +66,11 @@ class Pdhg:
             scheme,
             options.primal_step or 0.0,
             options.dual_step or 0.0,
-            options.primal_weight or _first_weight(problem, gamma),
+            options.primal_weight or (unit if _has_one_curvature(problem, gamma) else 0.0),
             gamma,
             n_threads,
             reconditions=_reconditions(preconditioner, scheme),
+            unit_weight=unit,
         )
         if start is not None:
             self._core.start_from(*start)
@@ -120,13 +123,26 @@ class Pdhg:
         """No-op: all memory is kept."""
 
 
-def _first_weight(problem: Problem, gamma: float) -> float:
-    """Return √(s/t) at the start; 0 means that the core computes it from the range of u.
+def _has_one_curvature(problem: Problem, gamma: float) -> bool:
+    """Whether the curvature is the same everywhere.
 
-    The squared loss has the same curvature everywhere, which determines the weight better than the
-    range of u does (docs/theory/pdhg.md).
+    Then it determines the first weight better than the range of u does (docs/theory/pdhg.md).
     """
-    return 1.0 if problem.traits.is_quadratic and gamma > 0.0 else 0.0
+    return problem.traits.is_quadratic and gamma > 0.0
+
+
+def _unit_weight(problem: Problem, preconditioner: Preconditioner) -> float:
+    """Return what √(s/t) = 1 is in the units of the problem (docs/theory/pdhg.md).
+
+    2ᵃ is the unit of u and 2ᵇ that of the objective, so ω has the unit 2ᵇ⁻ᵃ.
+    """
+    if not isinstance(problem.data, CoreTerm):
+        return 1.0
+    a, b = problem.data.units(problem.graph, None, 1)
+    if preconditioner.partition is not None:
+        return math.ldexp(1.0, b - 2 * a)
+    alpha = 1.0 if preconditioner.alpha is None else preconditioner.alpha
+    return math.ldexp(1.0, -a - round((1.0 - alpha) * (b - a)))
 
 
 def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from graphtv._validate import Floats
 
 RADIX = 64
-"""Exponents of units are multiples of this."""
+"""Exponents of the units of a normal form are multiples of this."""
 
 LARGEST_EXPONENT = 960
 """Largest exponent of a unit, so that units are finite numbers."""
@@ -34,11 +35,12 @@ def largest(values: Floats) -> float:
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
-def exponent_of(number: float) -> int:
-    """Return the multiple of the radix nearest to the binary exponent of a number."""
-    if not 0.0 < number < np.inf:
+def exponent_of(number: float, radix: int = RADIX) -> int:
+    """Return the multiple of the radix next to the exponent of a number, 0 for that of 1."""
+    if not 0.0 < number < math.inf:
         return 0
-    nearest = RADIX * round(int(np.frexp(number)[1]) / RADIX)
+    mantissa, exponent = math.frexp(number)
+    nearest = radix * round((exponent - (mantissa < math.sqrt(0.5))) / radix)
     return max(-LARGEST_EXPONENT, min(nearest, LARGEST_EXPONENT))
 
 

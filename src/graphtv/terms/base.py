@@ -79,6 +79,8 @@ class CoreTerm:
     """A data term that is implemented in the core."""
 
     traits: ClassVar[Traits] = Traits()
+    _degree: ClassVar[int] = 1
+    """The term of t u and t times the data is t^degree times that of u and the data."""
 
     _shape: tuple[int, ...]
     _core_term: _core.DataTerm
@@ -117,8 +119,16 @@ class CoreTerm:
         """Return the core's term of a problem on a graph with a penalty."""
         return self._core_term
 
-    def units(self, graph: Graph, centre: Floats | None) -> Units:
-        """Return the units in which the data and weights are of moderate size."""
+    def units(self, graph: Graph, centre: Floats | None, radix: int) -> Units:
+        """Return the units in which data and weights are of moderate size, next to 1 for radix 1.
+
+        If the units of data and weights change by 2ᵈ and 2ʷ, so do these.
+        """
+        data, weights = (exponent_of(size, radix) for size in self._sizes(graph, centre))
+        return Units(data, self._degree * data + weights)
+
+    def _sizes(self, graph: Graph, centre: Floats | None) -> tuple[float, float]:
+        """Return the sizes of the data, 1 if u has no unit, and of the weights."""
         raise NotImplementedError
 
     def in_units(self, units: Units, centre: Floats | None) -> CoreTerm:
@@ -187,8 +197,7 @@ class CoreTerm:
 class WeightedLoss(CoreTerm):
     """A sum of c_i g(u_i; f_i) with weights c."""
 
-    _degree: ClassVar[int] = 2
-    """The loss of t u and t f is t^degree times that of u and f."""
+    _degree = 2
 
     _data: Floats
     _given_weights: Floats
@@ -234,11 +243,10 @@ class WeightedLoss(CoreTerm):
         first = self._given_weights.flat[0] if self._data.size else 0.0
         return float(first) if first > 0.0 and (self._given_weights == first).all() else None
 
-    def units(self, graph: Graph, centre: Floats | None) -> Units:
-        """Return the units in which the data and weights are of moderate size."""
+    def _sizes(self, graph: Graph, centre: Floats | None) -> tuple[float, float]:
         values = centred(self._data, centre)
-        point = exponent_of(largest(values if self.is_complete else values[self.observed]))
-        return Units(point, self._degree * point + exponent_of(largest(self._given_weights)))
+        values = values if self.is_complete else values[self.observed]
+        return largest(values), largest(self._given_weights)
 
     def in_units(self, units: Units, centre: Floats | None) -> CoreTerm:
         """Return the loss of v, where u = centre + 2ᵃ v, divided by 2ᵇ; raise if it is inexact."""

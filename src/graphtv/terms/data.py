@@ -34,7 +34,7 @@ from graphtv.terms._logistic_domain import (
     logistic_domain,
     sparse_logistic_domain,
 )
-from graphtv.terms._units import Units, exactly_scaled, exponent_of, largest
+from graphtv.terms._units import Units, exactly_scaled, largest
 from graphtv.terms.base import CoreTerm, LocationLoss, Mask, Traits, WeightedLoss
 
 __all__ = [
@@ -210,9 +210,8 @@ class LogisticLoss(WeightedLoss):
             share = 1.0 / (1.0 + exp(self._data * u))
         return np.asarray(-self.weights * self._data * share)
 
-    def units(self, graph: Graph, centre: Floats | None) -> Units:
-        """Return the units in which the weights are of moderate size; u is not scaled."""
-        return Units(0, exponent_of(largest(self._given_weights)))
+    def _sizes(self, graph: Graph, centre: Floats | None) -> tuple[float, float]:
+        return 1.0, largest(self._given_weights)
 
     def core_on(self, graph: Graph, penalty: _core.Penalty) -> _core.DataTerm:
         """Return the core's term on the interval that contains a solution on this graph."""
@@ -355,10 +354,9 @@ class LinearBox(CoreTerm):
         """The upper end of each entry's box, read-only."""
         return spread(self._upper, self._shape)
 
-    def units(self, graph: Graph, centre: Floats | None) -> Units:
-        """Return the units in which bounds and costs are of moderate size."""
-        point = exponent_of(max(largest(self._lower), largest(self._upper)))
-        return Units(point, point + exponent_of(largest(self._cost) or largest(graph.weights)))
+    def _sizes(self, graph: Graph, centre: Floats | None) -> tuple[float, float]:
+        bounds = max(largest(self._lower), largest(self._upper))
+        return bounds, largest(self._cost) or largest(graph.weights)
 
     def in_units(self, units: Units, centre: Floats | None) -> LinearBox:
         """Return the term of v, where u = 2ᵃ v, divided by 2ᵇ; raise if it is inexact."""
@@ -419,9 +417,8 @@ class EntropicSimplex(CoreTerm):
         """The factor ε of the entropy."""
         return self._epsilon
 
-    def units(self, graph: Graph, centre: Floats | None) -> Units:
-        """Return the unit in which costs are of moderate size; u is not scaled."""
-        return Units(0, exponent_of(max(largest(self._cost), self._epsilon)))
+    def _sizes(self, graph: Graph, centre: Floats | None) -> tuple[float, float]:
+        return 1.0, max(largest(self._cost), self._epsilon)
 
     def in_units(self, units: Units, centre: Floats | None) -> EntropicSimplex:
         """Return the term divided by 2ᵇ; raise if it is inexact."""
