@@ -36,11 +36,10 @@ def largest(values: Floats) -> float:
 
 
 def exponent_of(number: float, radix: int = RADIX) -> int:
-    """Return the multiple of the radix next to the exponent of a number, 0 for that of 1."""
+    """Return the multiple of the radix next to the exponent of a number; that of 1 to 2 is 0."""
     if not 0.0 < number < math.inf:
         return 0
-    mantissa, exponent = math.frexp(number)
-    nearest = radix * round((exponent - (mantissa < math.sqrt(0.5))) / radix)
+    nearest = radix * round((math.frexp(number)[1] - 1) / radix)
     return max(-LARGEST_EXPONENT, min(nearest, LARGEST_EXPONENT))
 
 

@@ -120,10 +120,7 @@ class CoreTerm:
         return self._core_term
 
     def units(self, graph: Graph, centre: Floats | None, radix: int) -> Units:
-        """Return the units in which data and weights are of moderate size, next to 1 for radix 1.
-
-        If the units of data and weights change by 2ᵈ and 2ʷ, so do these.
-        """
+        """Return the units in which data and weights are of moderate size, 1 to 2 for radix 1."""
         data, weights = (exponent_of(size, radix) for size in self._sizes(graph, centre))
         return Units(data, self._degree * data + weights)
 
