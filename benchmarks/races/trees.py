@@ -88,7 +88,7 @@ def measure(
     cost, build, n = [], 0.0, len(f)
     for weights in variants:
         start = time.process_time()
-        forest = _core.ForestTV(n, np.ascontiguousarray(edges), weights, 0.0)
+        forest = _core.ForestTV(n, np.ascontiguousarray(edges), weights, 0.0, np.empty(0))
         build = (time.process_time() - start) * 1e9 / n
         cost.append(step(forest, f, turns=2 if quick else 5))
     return {"tree": name, "hard": hard, "vertices": n, "build": build, "cost": cost}

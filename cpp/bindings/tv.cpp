@@ -49,12 +49,14 @@ void bind_tv(nb::module_& m) {
         .def(
             "__init__",
             [](ForestTV* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
-               double delta) {
+               double delta, const In<double>& vertex_weights) {
                 const nb::gil_scoped_release no_gil;
-                new (self) ForestTV(view(n_vertices, edges), view(weights), {delta});
+                new (self)
+                    ForestTV(view(n_vertices, edges), view(weights), {delta}, view(vertex_weights));
             },
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
-            nb::arg("delta"))
+            nb::arg("delta"), nb::arg("vertex_weights").noconvert(),
+            "`vertex_weights` may be empty: all ones.")
         .def(
             "solve",
             [](ForestTV& self, const In<double>& signal, const InPlace& out, bool warm,

@@ -247,7 +247,7 @@ void check_tree(const Instance& graph, const std::vector<double>& w, const std::
     }
     judge("", tolerance);
     if (delta > 0.0 || !c.empty()) return;
-    for (Vertex t = 0; t < forest.n_trees(); ++t) refinement(forest, t, by_position, u);
+    for (Vertex t = 0; t < forest.n_trees(); ++t) refinement(forest, t, by_position, {}, u);
     judge("refined ", 0.1 * tolerance);
 }
 

@@ -7,8 +7,8 @@
 namespace graphtv {
 
 ForestTV::ForestTV(const EdgeList& forest, std::span<const double> edge_weights,
-                   EdgePenalty penalty)
-    : block_(forest, edge_weights, penalty),
+                   EdgePenalty penalty, std::span<const double> vertex_weights)
+    : block_(forest, edge_weights, penalty, vertex_weights),
       memory_(block_),
       partials_(static_cast<std::size_t>(block_.n_shards())) {}
 

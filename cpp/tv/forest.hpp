@@ -9,9 +9,10 @@ namespace graphtv {
 
 class ForestTV {
   public:
-    // Throws std::invalid_argument on a cycle.
-    ForestTV(const EdgeList& forest, std::span<const double> edge_weights,
-             EdgePenalty penalty = {});
+    // Vertex weights c are empty for ones, or nonnegative; c = 0 only for total variation. Throws
+    // std::invalid_argument on a cycle.
+    ForestTV(const EdgeList& forest, std::span<const double> edge_weights, EdgePenalty penalty = {},
+             std::span<const double> vertex_weights = {});
 
     ForestTV(const ForestTV&) = delete;
     ForestTV& operator=(const ForestTV&) = delete;

@@ -133,7 +133,8 @@ void ForestBlock::refine(std::span<const double> f, std::span<double> u) const {
         u_here[i] = u[at(trees.vertex[i])];
     }
     TreeRefinement refinement(largest_tree_);
-    for (Vertex t = 0; t < trees.n_trees(); ++t) refinement(trees, t, f_here, u_here);
+    for (Vertex t = 0; t < trees.n_trees(); ++t)
+        refinement(trees, t, f_here, vertex_weights_, u_here);
     for (std::size_t i = 0; i < n_slots_; ++i) u[at(trees.vertex[i])] = u_here[i];
 }
 

@@ -52,7 +52,7 @@ class TreeMessages {
         ManyRuns all(knots_, runs_ + sum_.first_run, runs_ + n_runs_);
         const Crossing zero = crossing_from_left(all, 0.0);
         // A tree without mass may take any value; use the centre.
-        u_[at(end_ - 1)] = zero.slope > 0.0 ? zero.place : 0.0;
+        u_[at(end_ - 1)] = std::isfinite(zero.place) ? zero.place : 0.0;
         for (Vertex i = end_ - 2; i >= begin_; --i) {
             const auto [low, high] = cuts_[i - begin_];
             u_[at(i)] = std::min(std::max(u_[at(forest_.parent[at(i)])], low), high);
@@ -182,7 +182,8 @@ class TreeMessages {
     };
 
     // Where the sum reaches a level; removes all knots before that place. The result is clamped
-    // between the adjacent knots, so that rounding cannot change their order.
+    // between the adjacent knots, so that rounding cannot change their order. If c = 0 the sum may
+    // be flat there: then it is the last knot removed, or infinite if there is none.
     template <class Knots>
     Crossing crossing_from_left(Knots& knots, double level) const {
         auto [slope, intercept] = sum_.left;
@@ -194,6 +195,7 @@ class TreeMessages {
             intercept -= knot->slope * next;
             previous = std::exchange(next, infinity);
         }
+        if (!(slope > 0.0)) return {0.0, previous};
         return {slope, std::min(std::max((level - intercept) / slope, previous), next)};
     }
 
@@ -208,6 +210,7 @@ class TreeMessages {
             intercept += knot->slope * next;
             previous = std::exchange(next, -infinity);
         }
+        if (!(slope > 0.0)) return {0.0, previous};
         return {slope, std::max(std::min((level - intercept) / slope, previous), next)};
     }
 
@@ -220,12 +223,12 @@ class TreeMessages {
         if (w >= largest_flow_) return;
         const Crossing low = crossing_from_left(knots, -w);
         const Crossing high = crossing_from_right(knots, w);
-        if (low.slope > 0.0) {
+        if (low.place > -infinity) {
             cut.low = low.place;
             sum_.left = {0.0, -w};
             knots.push_left({cut.low, low.slope});
         }
-        if (high.slope > 0.0) {
+        if (high.place < infinity) {
             cut.high = std::max(high.place, cut.low);
             sum_.right = {0.0, w};
             knots.push_right({cut.high, -high.slope});
@@ -327,22 +330,27 @@ void tv_tree(const RootedForest& forest, Vertex t, std::span<const double> f,
 }
 
 void TreeRefinement::operator()(const RootedForest& forest, Vertex t, std::span<const double> f,
-                                std::span<double> u) {
+                                std::span<const double> vertex_weights, std::span<double> u) {
     const Vertex begin = forest.tree_begin[at(t)], end = forest.tree_begin[at(t) + 1];
     // Sums deviations from the old value instead of f, since they are small. The sum of a piece is
-    // collected at its top vertex, where size_ has the sign of the drop to the parent; 0 marks all
-    // other vertices.
+    // collected at its top vertex, where size_ has the sign of the drop to the parent; infinity
+    // marks all other vertices. A piece without mass keeps its value.
     for (Vertex i = begin; i < end; ++i) {
-        sum_[at(i - begin)] = f[at(i)] - u[at(i)];
-        size_[at(i - begin)] = 1.0;
+        const double c = vertex_weights.empty() ? 1.0 : vertex_weights[at(i)];
+        sum_[at(i - begin)] = c * (f[at(i)] - u[at(i)]);
+        size_[at(i - begin)] = c;
     }
+    const auto change = [&](Vertex i) {
+        const double size = std::abs(size_[at(i - begin)]);
+        return size > 0.0 ? sum_[at(i - begin)] / size : 0.0;
+    };
     for (Vertex i = begin; i + 1 < end; ++i) {
         const auto here = at(i - begin), above = at(forest.parent[at(i)] - begin);
         const double drop = u[at(i)] - u[at(forest.parent[at(i)])];
         if (drop == 0.0) {
             sum_[above] += sum_[here];
             size_[above] += size_[here];
-            size_[here] = 0.0;
+            size_[here] = infinity;
         } else {
             const double flow = std::copysign(forest.weight[at(i)], drop);
             sum_[here] -= flow;
@@ -350,16 +358,16 @@ void TreeRefinement::operator()(const RootedForest& forest, Vertex t, std::span<
             size_[here] = std::copysign(size_[here], drop);
         }
     }
-    u[at(end - 1)] += sum_[at(end - 1 - begin)] / size_[at(end - 1 - begin)];
+    u[at(end - 1)] += change(end - 1);
     for (Vertex i = end - 2; i >= begin; --i) {
         const double size = size_[at(i - begin)], above = u[at(forest.parent[at(i)])];
-        if (size == 0.0) {
+        if (size == infinity) {
             u[at(i)] = above;
             continue;
         }
         // Rounding must not turn a tie into a jump against the flow.
-        const double value = u[at(i)] + sum_[at(i - begin)] / std::abs(size);
-        u[at(i)] = size > 0.0 ? std::max(value, above) : std::min(value, above);
+        const double value = u[at(i)] + change(i);
+        u[at(i)] = !std::signbit(size) ? std::max(value, above) : std::min(value, above);
     }
 }
 

@@ -70,14 +70,14 @@ class TreeWorkspace {
 void tv_tree(const RootedForest& forest, Vertex t, std::span<const double> f,
              std::span<const double> vertex_weights, std::span<double> u, TreeWorkspace& workspace);
 
-// Recomputes the value of every piece (connected vertices with equal u) of a solution from f and
-// the weights around it. The result is the same minimiser without the rounding errors of the
+// Recomputes the value of every piece (connected vertices with equal u) of a solution from f, the
+// weights around it and its vertex weights, as for tv_tree. The result is the same minimiser without the rounding errors of the
 // messages.
 class TreeRefinement {
   public:
     explicit TreeRefinement(std::size_t largest_tree) : sum_(largest_tree), size_(largest_tree) {}
     void operator()(const RootedForest& forest, Vertex t, std::span<const double> f,
-                    std::span<double> u);
+                    std::span<const double> vertex_weights, std::span<double> u);
 
   private:
     std::vector<double> sum_, size_;

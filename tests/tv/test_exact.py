@@ -321,11 +321,11 @@ def test_warm_chains_equal_cold_ones(seed, n, change):
     edges = np.column_stack([np.arange(n - 1), np.arange(1, n)]).astype(np.int32)
     edges = edges[rng.random(n - 1) < 0.98]
     weights = rng.random(len(edges)) * 10.0 ** rng.uniform(-2, 1)
-    forest = _core.ForestTV(n, edges, weights, 0.0)
+    forest = _core.ForestTV(n, edges, weights, 0.0, np.empty(0))
     f = np.cumsum(rng.standard_normal(n))
     for _ in range(6):
         f = f + 10.0**change * rng.standard_normal(n)
         warm, cold = np.empty(n), np.empty(n)
         forest.solve(f, warm, warm=True, n_threads=1)
-        _core.ForestTV(n, edges, weights, 0.0).solve(f, cold, warm=False, n_threads=1)
+        _core.ForestTV(n, edges, weights, 0.0, np.empty(0)).solve(f, cold, warm=False, n_threads=1)
         np.testing.assert_allclose(warm, cold, rtol=0, atol=1e-11 * np.abs(f).max())

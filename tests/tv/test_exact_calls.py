@@ -71,7 +71,7 @@ def test_forked_child_has_threads_of_its_own():
 BAD_NUMBERS = [np.nan, np.inf, -np.inf]
 
 
-@pytest.mark.parametrize("bad", [*BAD_NUMBERS, "x", None, 1j, object()])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, "x", None, 1j, object()])
 def test_bad_signal(bad):
     f = [0.0, bad, 1.0]
     with pytest.raises(ValueError, match="signal"):
@@ -132,12 +132,9 @@ def test_bad_return_dual(bad):
         tv_forest(gallery.path_graph(3), [0.0, 1.0, 2.0], bad)
 
 
-def test_masked_arrays_need_no_mask():
+def test_masked_arrays_with_a_mask_and_without():
     masked = np.ma.masked_array([0.0, 5.0, 1.0], [False, True, False])
-    with pytest.raises(
-        ValueError, match=r"signal must have no missing data, got .* at index 1; use fused_lasso"
-    ):
-        tv_chain(masked, 1.0)
+    np.testing.assert_array_equal(tv_chain(masked, 1.0), tv_chain([0.0, np.nan, 1.0], 1.0))
     unmasked = np.ma.masked_array([0.0, 5.0, 1.0])
     np.testing.assert_array_equal(tv_chain(unmasked, 1.0), tv_chain([0.0, 5.0, 1.0], 1.0))
 

@@ -26,7 +26,7 @@ def enter(task: Task) -> list[Entrant]:
     u = np.empty_like(x)
     vertices = np.arange(x.size, dtype=np.int32).reshape(x.shape)
     edges = np.stack([vertices[:, :-1].ravel(), vertices[:, 1:].ravel()], axis=1)
-    forest = _core.ForestTV(x.size, edges, per_edge.ravel(), 0.0)
+    forest = _core.ForestTV(x.size, edges, per_edge.ravel(), 0.0, np.empty(0))
     change = 1e-3 * np.random.default_rng(0).standard_normal(x.shape)
     # Ends with the signal of the task, so that every second solution can be checked.
     signals = itertools.cycle([(x + change).ravel(), x.ravel()])

@@ -14,6 +14,7 @@ import math
 from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtv import _core
 from graphtv._validate import (
@@ -25,12 +26,15 @@ from graphtv._validate import (
     as_real,
     as_signal,
     as_weights,
-    describe,
-    first_index,
 )
 from graphtv.graph.graph import Graph, as_graph
 
 __all__ = ["tv_chain", "tv_forest"]
+
+Known = NDArray[np.bool_]
+
+ALL_ONES: Floats = np.empty(0)
+"""Vertex weights of 1."""
 
 MOST_BITS = 960
 """Largest magnitude of the binary exponent of α²δ."""
@@ -50,8 +54,8 @@ def tv_chain(
     Parameters
     ----------
     signal : array_like, shape (..., n)
-        The signal f. Every row along the last axis is a separate chain. It must be finite; use
-        `fused_lasso` or `denoise_tv` for missing data.
+        The signal f; NaN or a masked entry where there is no data, if `huber` is 0. Every row along
+        the last axis is a separate chain.
     weights : array_like
         Nonnegative weights of the edges between neighbours: a number, an array of shape
         (n - 1,) for all chains, or an array of shape (..., n - 1) with a row per chain.
@@ -82,23 +86,27 @@ def tv_chain(
     >>> tv_chain([0.0, 0.0, 3.0, 3.0], 1.0)
     array([0.5, 0.5, 2.5, 2.5])
     """
-    f = _as_complete(signal)
+    f, known = as_observations(signal, "signal")
     if f.ndim == 0:
         raise ValueError(f"signal must have at least one dimension, got the number {f}")
     n_edges = max(f.shape[-1] - 1, 0)
     w = _chain_weights(weights, (*f.shape[:-1], n_edges))
     delta = as_real(huber, "huber", minimum=0.0)
     threads = _as_threads(n_threads)
-    if f.size == 0 or n_edges == 0:
+    if f.size == 0 or (n_edges == 0 and known is None):
         return f.copy()
     scale = _scale(f, delta)
     rows = _scaled(f, scale).reshape(-1, f.shape[-1])
     w = _scaled(w, scale).reshape(-1, w.shape[-1])
     u = np.empty_like(rows)
-    if delta == 0.0:
+    if known is not None:
+        is_known = known.reshape(rows.shape)
+        _check_missing(is_known, delta, "row")
+        _chains_as_forest(_filled(rows, is_known), w, 0.0, u, threads, is_known)
+    elif delta == 0.0:
         _core.tv_chain(rows, w, float(w.max()), u, threads)
     else:
-        _huber_chains(rows, w, delta * scale * scale, u, threads)
+        _chains_as_forest(rows, w, delta * scale * scale, u, threads)
     return _unscaled(u, scale).reshape(f.shape)
 
 
@@ -139,8 +147,8 @@ def tv_forest(
     graph : Graph
         A forest; a graph with a cycle is an error.
     signal : array_like, shape (n,) or (n, C)
-        The signal f; columns are independent. It must be finite; use `fused_lasso` for missing
-        data.
+        The signal f; NaN or a masked entry where there is no data, if `huber` is 0. Columns are
+        independent.
     return_dual : bool, optional
         Also return the dual variable.
     huber : float, optional
@@ -174,13 +182,21 @@ def tv_forest(
     array([ 1.,  2.,  2., -2.])
     """
     as_graph(graph)
-    f = as_signal(_as_complete(signal), "signal", graph.n_vertices)
+    values, known = as_observations(signal, "signal")
+    f = as_signal(values, "signal", graph.n_vertices)
     wants_dual = as_flag(return_dual, "return_dual")
     delta = as_real(huber, "huber", minimum=0.0)
     threads = _as_threads(n_threads)
     columns = np.ascontiguousarray(np.atleast_2d(f.T))
+    is_known = None
+    if known is not None:
+        is_known = np.ascontiguousarray(np.atleast_2d(known.T))
+        _check_missing(is_known, delta, "column")
+        columns = _filled(columns, is_known)
     try:
-        u, p = solve_forest(graph, graph.weights, columns, delta, threads, wants_dual=wants_dual)
+        u, p = solve_forest(
+            graph, graph.weights, columns, delta, threads, is_known, wants_dual=wants_dual
+        )
     except ValueError as error:
         raise ValueError(f"graph must be a forest: {error}") from None
     solution = u.T.reshape(f.shape)
@@ -195,21 +211,30 @@ def solve_forest(
     signals: Floats,
     delta: float,
     n_threads: int,
+    known: Known | None = None,
     *,
     wants_dual: bool,
 ) -> tuple[Floats, Floats]:
     """Return u and p for each row of `signals`; p is empty unless `wants_dual`.
 
-    Raises ValueError if the graph has a cycle.
+    Rows may have data only where they are `known`, for δ = 0. Raises ValueError if the graph has a
+    cycle.
     """
     scale = _scale(signals, delta)
-    forest = _core.ForestTV(
-        graph.n_vertices, graph.edges, _scaled(weights, scale), delta * scale * scale
-    )
+    scaled_weights = _scaled(weights, scale)
+
+    def forest_of(vertex_weights: Floats) -> _core.ForestTV:
+        return _core.ForestTV(
+            graph.n_vertices, graph.edges, scaled_weights, delta * scale * scale, vertex_weights
+        )
+
+    forest = forest_of(ALL_ONES)
     scaled = _scaled(signals, scale)
     u = np.empty_like(scaled)
     p = np.empty((len(signals), graph.n_edges if wants_dual else 0))
-    for f, u_row, p_row in zip(scaled, u, p, strict=True):
+    for row, (f, u_row, p_row) in enumerate(zip(scaled, u, p, strict=True)):
+        if known is not None:
+            forest = forest_of(known[row].astype(np.float64))
         forest.solve(f, u_row, warm=False, n_threads=n_threads)
         forest.refine(f, u_row)
         if wants_dual:
@@ -217,16 +242,23 @@ def solve_forest(
     return _unscaled(u, scale), p
 
 
-def _as_complete(signal: Any) -> Floats:
-    """Return the signal if no data is missing; these solvers do not support missing data."""
-    f, known = as_observations(signal, "signal")
-    if known is not None:
-        where = first_index(~known)
+def _check_missing(known: Known, delta: float, name_of_row: str) -> None:
+    """Raise if missing data are not supported, or a row has no data at all."""
+    if delta > 0.0:
         raise ValueError(
-            f"signal must have no missing data, got NaN or a masked entry at {describe(where)};"
-            " use fused_lasso or denoise_tv for such signals"
+            "signal must have no missing data if huber is above 0, got NaN or a masked entry; use"
+            " solve with a SquaredLoss and HuberTV"
         )
-    return f
+    is_empty = ~known.any(axis=1)
+    if is_empty.any():
+        where = "" if len(known) == 1 else f" in {name_of_row} {int(np.argmax(is_empty))}"
+        raise ValueError(f"signal must contain a number, got NaN everywhere{where}")
+
+
+def _filled(rows: Floats, known: Known) -> Floats:
+    """Return rows with the first known value of each where there is no data."""
+    first = np.take_along_axis(rows, known.argmax(axis=1)[:, None], axis=1)
+    return np.where(known, rows, first)
 
 
 def _chain_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
@@ -243,14 +275,23 @@ def _chain_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
     )
 
 
-def _huber_chains(rows: Floats, weights: Floats, delta: float, out: Floats, threads: int) -> None:
+def _chains_as_forest(
+    rows: Floats,
+    weights: Floats,
+    delta: float,
+    out: Floats,
+    threads: int,
+    known: Known | None = None,
+) -> None:
     """Solve all rows with one call of the forest solver, since the chains form a forest."""
     n_rows, n = rows.shape
     vertices = np.arange(rows.size, dtype=np.int32).reshape(n_rows, n)
     edges = np.stack([vertices[:, :-1].ravel(), vertices[:, 1:].ravel()], axis=1)
     w = np.broadcast_to(weights, (n_rows, n - 1)).ravel()
-    forest = _core.ForestTV(rows.size, edges[w > 0], w[w > 0], delta)
+    mass = ALL_ONES if known is None else known.astype(np.float64).ravel()
+    forest = _core.ForestTV(rows.size, edges[w > 0], w[w > 0], delta, mass)
     forest.solve(rows.ravel(), out.ravel(), warm=False, n_threads=threads)
+    forest.refine(rows.ravel(), out.ravel())
 
 
 def _scale(signal: Floats, delta: float) -> float:

@@ -204,7 +204,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The positions of the samples. With a `graph` only `predict` uses them, and they may be
             None.
         y : array_like, shape (n_samples,) or (n_samples, C)
-            The data. NaN means missing data, like a weight of 0.
+            The data. NaN or a masked entry means missing data, like a weight of 0.
         sample_weight : float or array_like, shape (n_samples,), optional
             Weights ≥ 0 of the samples.
 
@@ -394,7 +394,9 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _without_missing(y: Any) -> tuple[Any, NDArray[np.bool_] | None]:
-    """Return y with 0 for NaN, and a mask of the numbers; scikit-learn's checks reject NaN."""
+    """Return y with 0 for missing data, and a mask of the others; scikit-learn rejects NaN."""
+    if np.ma.is_masked(y):
+        y = np.ma.filled(y.astype(np.float64), np.nan)
     given = np.asarray(y)
     if given.dtype.kind != "f" or not np.isnan(given).any():
         return y, None

@@ -25,6 +25,7 @@ from graphtv._validate import (
     as_count,
     as_flag,
     as_floats,
+    as_observations,
     as_real,
     moderate,
 )
@@ -78,7 +79,8 @@ def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: A
         The graph with n vertices. Larger weights give fewer and smoother regions.
     cost : array_like, shape (n, C)
         The cost of each class at each vertex, usually a negative log-likelihood. Adding a number
-        to all costs of a vertex does not change the solution.
+        to all costs of a vertex does not change the solution. NaN in all classes of a vertex means
+        that nothing is known there.
     epsilon : float, optional
         The weight ε > 0 of the entropy. With ε = 1, negative log-likelihoods as costs and no edges,
         u is the posterior probability. Smaller values give harder assignments.
@@ -104,7 +106,7 @@ def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: A
     array([0, 0, 0, 0, 1, 1])
     """
     check_keywords(segment, solve_options)
-    term = EntropicSimplex(cost, epsilon)
+    term = EntropicSimplex(_known_costs(cost), epsilon)
     if term.shape[0] != as_graph(graph).n_vertices:
         raise ValueError(
             f"cost must have a row for each of the {graph.n_vertices} vertices of graph,"
@@ -376,6 +378,21 @@ def _neighbours(
     here = tuple(slice(max(-x, 0), n - max(x, 0)) for n, x in zip(shape, step, strict=True))
     there = tuple(slice(max(x, 0), n - max(-x, 0)) for n, x in zip(shape, step, strict=True))
     return here, there
+
+
+def _known_costs(cost: Any) -> Floats:
+    """Return costs with 0 in all classes of vertices where nothing is known."""
+    costs, known = as_observations(cost, "cost")
+    if known is None:
+        return costs
+    rows = known.reshape(len(known), -1)
+    partly = rows.any(axis=1) & ~rows.all(axis=1)
+    if partly.any():
+        raise ValueError(
+            "cost must be a number in all classes of a vertex or in none, got NaN in some of row"
+            f" {int(np.argmax(partly))}"
+        )
+    return costs
 
 
 def fix_scribbles(cost: Floats, marks: NDArray[np.intp], graph: Graph, epsilon: float) -> None:
