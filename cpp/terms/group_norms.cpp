@@ -36,13 +36,13 @@ class Slack {
     bool is_inside_ = true;
 };
 
-// Relative error of a norm of so many entries, each a product of a weight and a difference, and of
-// a few operations with it.
+// The relative error of a norm of this many entries, each a product of a weight and a difference,
+// and of a few operations with it.
 inline double norm_error(std::size_t size) {
     return (16.0 + static_cast<double>(size)) * unit_roundoff;
 }
 
-// Sums of squares in this range are as accurate as their terms.
+// Sums of squares in this range are accurate: they neither overflow nor lose digits to underflow.
 constexpr double least_square = 1e-200, greatest_square = 1e200;
 
 // √Σ x²; each(body) calls body(x) for every entry.
@@ -193,7 +193,7 @@ Tally GroupNorms::tally_of_groups(const EdgeList& graph, std::span<const double>
         row.value[k] = h_.value(norm);
         row.conjugate[k] = rest >= 0.0 ? 0.5 * delta * squares : infinite;
         row.rounding[k] = error * (row.value[k] + row.conjugate[k]);
-        // ‖p - x/N‖² with N = ‖x‖, or with N = δ where ‖x‖ is less.
+        // ‖p - x/N‖² with N = max(‖x‖, δ).
         const double length = std::max(norm, delta);
         double distance = 0.0;
         if (length > 0.0)
@@ -203,7 +203,7 @@ Tally GroupNorms::tally_of_groups(const EdgeList& graph, std::span<const double>
             });
         const double beyond = norm > delta ? 0.5 * (norm - delta) * std::max(rest, 0.0) : 0.0;
         row.excess[k] = 0.5 * length * distance + beyond;
-        // The entries of p - x/N have an error of `error` together.
+        // The vector p - x/N has an error of at most `error` in the norm.
         const double of_distance = 2.0 * std::sqrt(distance) * error + error * error;
         row.excess_rounding[k] = 0.0;
         if (length > 0.0)

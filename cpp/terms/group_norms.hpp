@@ -1,8 +1,8 @@
 // Isotropic and coupled total variation: F(x) = Σ_g h(‖x_g‖) with the Euclidean norm of each group.
 //
 // h is |·| or Huber's function of width δ (tv/edge_penalty.hpp). A group holds some edges, in one
-// channel or in all of them. F*(p) = δ/2 ‖p‖² where every ‖p_g‖ ≤ 1, and infinite elsewhere. Whether
-// that holds is decided in twice the precision.
+// channel or in all of them. F*(p) = δ/2 ‖p‖² if every ‖p_g‖ ≤ 1, and infinite otherwise. This
+// condition is checked in twice the precision.
 //
 // With x̂ = x_g / ‖x_g‖, the excess of a group (terms/tally.hpp) is a sum of nonnegative terms:
 //
@@ -21,7 +21,7 @@ namespace graphtv {
 class GroupNorms final : public Penalty {
   public:
     // The group of every edge, numbers from 0 without gaps; empty if every edge is a group.
-    // `couples` tells whether a group holds all channels of its edges.
+    // `couples` means that a group contains all channels of its edges.
     GroupNorms(std::size_t n_edges, std::vector<std::int32_t> edge_groups, bool couples,
                double delta);
 

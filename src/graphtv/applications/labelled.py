@@ -1,7 +1,7 @@
 """Data with labels: pandas, dictionaries by name, and attributes of a graph's vertices.
 
-Labels are matched with the names of the vertices. Positions count only if there is nothing to
-match: the graph has no names, and the labels are not the numbers of its vertices.
+Labels are matched with the names of the vertices. The order of the data is used only if labels
+cannot be matched, because the graph has no names and the labels are not vertex numbers.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def is_labelled(values: Any) -> bool:
 
 
 def graph_of_labelled(graph: Any, values: Any) -> Graph:
-    """Return a graph-like argument as a `Graph`; a list of edges has the vertices of `values`."""
+    """Return a graph-like argument as a `Graph`; `values` gives the vertices of a list of edges."""
     is_list_of_edges = isinstance(graph, np.ndarray | list | tuple)
     return to_graph(graph, len(values) if is_list_of_edges else None)
 
 
 def in_order(values: Any, name: str, graph: Graph) -> Any:
-    """Return labelled values as an array in the order of the vertices, others as they are.
+    """Return labelled values as an array in the order of the vertices, and other values unchanged.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def start_in_order(warm_start: Any, graph: Graph) -> Any:
 def _places(
     labels: Sequence[Any], name: str, graph: Graph, *, is_ordered: bool
 ) -> NDArray[np.int64] | None:
-    """Return where the label of each vertex is, or None if the order is right.
+    """Return the position of the label of each vertex, or None if the order is already correct.
 
-    The order also counts if `is_ordered`, and there is nothing to match the labels with.
+    With `is_ordered`, the order is also used if there are no names to match the labels with.
     """
     names: Sequence[Hashable] = graph.names or range(graph.n_vertices)
     if len(labels) == len(names) and all(a == b for a, b in zip(labels, names, strict=True)):

@@ -13,17 +13,17 @@ from graphtv._validate import Indices, brief
 
 Name = Hashable
 Attributes = Mapping[Any, tuple[Any, ...]]
-"""From the name of an attribute to its values; None where it is missing."""
+"""The values of each attribute by its name; None for missing values."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What a graph knows about its vertices and edges besides their numbers and weights.
+    """Names of the vertices, and attributes of vertices and edges.
 
     Attributes
     ----------
     names : tuple or None
-        The distinct names of the vertices, in order. None if they have none.
+        The distinct names of the vertices, in order. None if the vertices have no names.
     vertices, edges : dict
         Attributes, with one value per vertex or per edge.
     """

@@ -11,8 +11,8 @@ from graphtv.graph.labels import Attributes, Labels, Name, as_names
 class ForeignGraph(NamedTuple):
     """A graph of another package: pairs of numbers, one value per edge, and labels.
 
-    `values` holds the edge attribute that was asked for, None where it is missing. It is None if no
-    attribute was asked for or no edge has it.
+    `values` contains the requested edge attribute, with None for edges that lack it. It is None if
+    no attribute was requested or no edge has it.
     """
 
     n_vertices: int
@@ -77,7 +77,7 @@ def write_igraph(n_vertices: int, edges: Any, values: Any, attribute: str, label
 
 
 def check_attribute(attribute: Any, argument: str, *, is_needed: bool = False) -> None:
-    """Raise if an argument does not name an edge attribute; None is allowed unless it is needed."""
+    """Raise if an argument is not the name of an edge attribute; None may be allowed."""
     if not isinstance(attribute, str) and (is_needed or attribute is not None):
         raise ValueError(
             f"{argument} must name an edge attribute{'' if is_needed else ' or be None'},"

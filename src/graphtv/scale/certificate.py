@@ -1,12 +1,13 @@
-"""What a part of a grid adds to the certificate, with bounds on rounding.
+"""The contribution of a part of a grid to the certificate, with bounds on rounding errors.
 
 With flows x = ωp on the edges, from the lower end to the upper one, the dual point gives
 
     u_x = f - C⁻¹Kᵀx,    P(u) - D(x) = Σ_v c/2 (u - u_x)² + Σ_e (h(ω Δu) + h*(p) - x Δu),
 
-with Δu = u_lower - u_upper and h = |·| or its Huber relaxation: a sum of nonnegative terms, each of
-which belongs to a vertex or to an edge. So the gap of a grid is the sum over its tiles, without
-cancellation. The bounds on rounding are those of the core (terms/tally.hpp), here for NumPy.
+where Δu = u_lower - u_upper, and h = |·| or its Huber relaxation. This is a sum of nonnegative
+terms, each of which belongs to a vertex or to an edge. So the gap of a grid is the sum of the gaps
+of its tiles, without cancellation. The bounds on rounding errors are those of the core
+(terms/tally.hpp), adapted to NumPy.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ FORMULA = 2.0**-44
 """The relative error of a few operations, and of NumPy's pairwise sums of nonnegative numbers."""
 
 FLOOR = 2.0**-1000
-"""More than any product of the formulas loses to underflow."""
+"""An upper bound of what any product in the formulas loses to underflow."""
 
 
 class Share(NamedTuple):
-    """A contribution to the primal objective and to the gap; `rounding` bounds errors of both.
+    """A contribution to the primal objective and to the gap, with bounds on their errors.
 
-    The error of the primal objective is at most FORMULA times itself and `floor`, that of the gap
-    at most `rounding`.
+    The error of the primal objective is at most FORMULA times the objective plus `floor`. The error
+    of the gap is at most `rounding`.
     """
 
     primal: float = 0.0
@@ -51,7 +52,7 @@ def joined(shares: Iterable[Share]) -> Share:
 
 
 def proof_of(shares: Iterable[Share]) -> Proof:
-    """Return what all shares of a grid prove."""
+    """Return the proof that all shares of a grid give together."""
     total = joined(shares)
     gap = max(total.gap, 0.0)
     if not np.isfinite(total).all():
@@ -64,7 +65,7 @@ def proof_of(shares: Iterable[Share]) -> Proof:
 def vertices(
     u: Floats, f: NDArray[Any], c: NDArray[Any] | None, divergence: Floats, errors: Floats
 ) -> Share:
-    """Return the share of vertices with data, c > 0; `errors` bounds those of the divergence."""
+    """Return the share of vertices with data (c > 0); `errors` bounds those of `divergence`."""
     weight: Any = 1.0 if c is None else np.where(c > 0.0, c, 1.0)
     away = u - f
     distance = away + divergence / weight
@@ -84,10 +85,10 @@ def vertices(
 def unknown_vertices(
     u: Floats, c: NDArray[Any], divergence: Floats, errors: Floats, least: Floats, most: Floats
 ) -> Share:
-    """Return the share of vertices without data, c = 0.
+    """Return the share of vertices without data (c = 0).
 
-    Since optimal values lie between the least and the largest that are known, the dual objective
-    has min (Kᵀx)_v s over these s at such a vertex.
+    Optimal values lie between the smallest and the largest known value. So such a vertex
+    contributes the minimum of (Kᵀx)_v s over these s to the dual objective.
     """
     is_unknown = ~(c > 0.0)
     r = np.where(is_unknown, divergence, 0.0)

@@ -23,7 +23,7 @@ class Coordinates(NamedTuple):
 
     @classmethod
     def of(cls, least: Floats, most: Floats, weight: float) -> Coordinates:
-        """Return those for data in a range per channel, with vertex weights up to `weight`."""
+        """Return the coordinates, given the range of each channel and the largest vertex weight."""
         ends = zip(np.ravel(least), np.ravel(most), strict=True)
         centre = np.array([nearest_datum(*pair) for pair in ends]).reshape(np.shape(least))
         size = np.maximum(np.abs(least - centre), np.abs(most - centre))
@@ -32,7 +32,7 @@ class Coordinates(NamedTuple):
 
     @property
     def are_plain(self) -> bool:
-        """Whether v is u."""
+        """Whether v = u."""
         return self.units == NO_UNITS and not self.has_centre
 
     @property
@@ -41,29 +41,29 @@ class Coordinates(NamedTuple):
         return bool(self.centre.any())
 
     def restore(self, v: Floats) -> Floats:
-        """Return u of v, rounded."""
+        """Return u for v, rounded."""
         u: Floats = scaled(v, self.units.point)
         return u + self.centre if self.has_centre else u
 
     def point(self, u: Floats) -> Floats:
-        """Return v of u."""
+        """Return v for u."""
         v: Floats = scaled(u - self.centre, -self.units.point)
         return v
 
     def rounded(self, v: Floats) -> Floats:
-        """Return v of the u that is returned. The difference from the centre is exact."""
+        """Return v for the rounded u. The difference from the centre is exact."""
         return self.point(self.restore(v)) if self.has_centre else v
 
     def objective(self, value: float) -> float:
-        """Return the objective at u from that at v; it may overflow, or underflow."""
+        """Return the objective at u, given that at v. It may overflow or underflow."""
         return scaled_number(value, self.units.objective)
 
     def length(self, value: float) -> float:
-        """Return a distance between points u from that between points v."""
+        """Return the distance between two points u, given that between the points v."""
         return scaled_number(value, self.units.point)
 
     def record(self, record: Record) -> Record:
-        """Return a line of the history in the units of u."""
+        """Return a record of the history in the units of u."""
         return record._replace(
             primal=self.objective(record.primal), dual=self.objective(record.dual)
         )

@@ -1,4 +1,4 @@
-"""Norms of groups of differences: what isotropic and coupled total variation share."""
+"""Norms of groups of differences, for isotropic and coupled total variation."""
 
 from __future__ import annotations
 

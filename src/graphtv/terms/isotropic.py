@@ -19,18 +19,19 @@ class IsotropicTV(GroupedPenalty):
     """Isotropic total variation on a grid, F(Ku) = Σ_x ‖∇u(x)‖ with forward differences.
 
     The entries of ∇u(x) are the weighted differences ω_e (u(x) - u(x + e_a)) along the edges that
-    leave the pixel x in forward direction. An edge that is missing, at a border or in a mask, drops
-    out of the norm. Length is nearly the same in all directions, so corners are rounded. On a grid
-    with a single axis it is `TotalVariation`, and as fast.
+    leave the pixel x in forward direction. A missing edge, at a border or in a mask, does not count
+    in the norm. The length of a boundary is measured nearly equally in all directions, so corners
+    are rounded. On a grid with a single axis it is `TotalVariation`, and as fast.
 
     The graph must be a `grid_graph`, or have its vertices and edges in row-major order like one.
-    The dual variable has one entry per edge as always. The conjugate is 0 where ‖p‖ ≤ 1 for the
-    edges that leave each pixel, and infinite elsewhere.
+    The dual variable has one entry per edge, as for other penalties. The conjugate is 0 where ‖p‖ ≤
+    1 for the edges that leave each pixel, and infinite elsewhere.
 
     Parameters
     ----------
     coupled : bool
-        Take the norm over axes and channels together. By default each channel is by itself.
+        Whether to take the norm over axes and channels together. By default the channels are
+        independent.
     delta : float, optional
         The width δ of a quadratic zone: Σ_x h(‖∇u(x)‖) with h(x) = x²/(2δ) up to δ and x - δ/2
         beyond, as in `HuberTV`. By default there is none.
