@@ -28,8 +28,8 @@ ARCS = np.array([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)])
 
 MADE_BY_THE_LIBRARY = {
     "Cut", "CutPath", "ForestPartition", "FusedLassoPath", "GridStructure", "Result",
-    "Segmentation", "TiledResult", "DataTerm", "DimacsError", "gallery.FlowInstance",
-    "datasets.Counties",
+    "Segmentation", "SolutionGradient", "TiledResult", "DataTerm", "DimacsError",
+    "gallery.FlowInstance", "datasets.Counties",
     "IsotropicTV.value", "IsotropicTV.conjugate", "IsotropicTV.prox_conjugate",
 }  # fmt: skip
 """Classes whose objects users receive but do not create, and methods that need a grid."""
@@ -228,6 +228,9 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
         "max_iterations": 1000, "time_limit": 5.0, "warm_start": (SIGNAL, np.zeros(M)),
         "callback": None, "stop": None, "verbose": False, "n_threads": 1,
     },
+    "solution_vjp": lambda: {
+        "problem": problem(), "result": a_solution(), "cotangent": np.ones(N)
+    },
     "tv_chain": lambda: {"signal": SIGNAL, "weights": np.ones(N - 1), "huber": 0.1, "n_threads": 1},
     "tv_forest": lambda: {
         "graph": gallery.random_tree(N, 0, 0.5), "signal": SIGNAL, "return_dual": True,
@@ -262,6 +265,8 @@ for _name in (*TERMS, "EntropicSimplex"):
     if _name.endswith("Loss"):
         SPECIMENS |= {
             f"{_name}.derivative": lambda x=_point: {"u": x},  # type: ignore[misc]
+            f"{_name}.second_derivative": lambda x=_point: {"u": x},  # type: ignore[misc]
+            f"{_name}.mixed_derivative": lambda x=_point: {"u": x},  # type: ignore[misc]
             f"{_name}.with_weights": lambda: {"weights": np.full(N, 0.5)},
         }
 for _name in ("TotalVariation", "HuberTV", "CoupledTV"):

@@ -13,7 +13,7 @@ import ast
 from importlib import import_module
 from importlib.util import find_spec
 
-_SUBMODULES = ("applications", "io", "plot", "scale", "solver", "terms")
+_SUBMODULES = ("applications", "io", "jax", "plot", "scale", "solver", "terms", "torch")
 """Submodules that are imported on first access, in addition to those listed in the stub."""
 
 _ESTIMATORS = ("FusedLasso", "TVClassifier")

@@ -30,6 +30,10 @@ from graphtv.decomposition.partition import (
     ForestPartition as ForestPartition,
     decompose as decompose,
 )
+from graphtv.derivatives.solution import (
+    SolutionGradient as SolutionGradient,
+    solution_vjp as solution_vjp,
+)
 from graphtv.graph.graph import Graph as Graph
 from graphtv.graph.grid import (
     GridStructure as GridStructure,

@@ -23,6 +23,8 @@ LAYERS = (
     ("solver",),
     ("scale",),
     ("applications",),
+    ("derivatives",),
+    ("jax", "torch"),
     ("io",),
     ("gallery", "datasets"),
     ("plot",),

@@ -10,7 +10,10 @@ import pytest
 
 import graphtv
 
-HEAVY = ("aiohttp", "matplotlib", "networkx", "numpy", "PIL", "rich", "scipy", "skimage", "sklearn")
+HEAVY = (
+    "aiohttp", "jax", "matplotlib", "networkx", "numpy", "pandas", "PIL", "rich", "scipy",
+    "shapely", "skimage", "sklearn", "torch", "xarray",
+)  # fmt: skip
 
 
 def loaded_by(code):

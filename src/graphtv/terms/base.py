@@ -265,6 +265,20 @@ class WeightedLoss(CoreTerm):
     def _derivative(self, u: Floats) -> Floats:
         raise NotImplementedError
 
+    def second_derivative(self, u: Any) -> Floats:
+        """Return G''(u) by entry; at a kink of G' the smaller one."""
+        return self._second_derivative(self._entries(u, "u"))
+
+    def _second_derivative(self, u: Floats) -> Floats:
+        return np.zeros(self._shape)
+
+    def mixed_derivative(self, u: Any) -> Floats:
+        """Return the derivative of G'(u) with respect to the data, by entry."""
+        return self._mixed_derivative(self._entries(u, "u"))
+
+    def _mixed_derivative(self, u: Floats) -> Floats:
+        return np.zeros(self._shape)
+
     def with_weights(self, weights: Any) -> Self:
         """Return the loss for the same data with other weights."""
         return self._of(self._data, weights)
@@ -313,6 +327,16 @@ class LocationLoss(WeightedLoss):
     def _slope(self, difference: Floats) -> Floats:
         """Return the derivative of each summand without its weight."""
         raise NotImplementedError
+
+    def _second_derivative(self, u: Floats) -> Floats:
+        return np.asarray(self.weights * self._curvature(u - self._data))
+
+    def _mixed_derivative(self, u: Floats) -> Floats:
+        return -self._second_derivative(u)
+
+    def _curvature(self, difference: Floats) -> Floats:
+        """Return the second derivative of one summand without its weight; 0 where it is linear."""
+        return np.zeros(difference.shape)
 
     def deviance(self, u: Any, variance: float) -> float:
         """Return -2 log-likelihood less that of a perfect fit, for noise of this variance."""

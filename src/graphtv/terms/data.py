@@ -77,6 +77,9 @@ class SquaredLoss(LocationLoss):
     def _slope(self, difference: Floats) -> Floats:
         return difference
 
+    def _curvature(self, difference: Floats) -> Floats:
+        return np.ones(difference.shape)
+
 
 class AbsoluteLoss(LocationLoss):
     """The absolute loss, G(u) = Σ_i c_i |u_i - f_i|, which is robust to outliers.
@@ -146,6 +149,9 @@ class HuberLoss(LocationLoss):
     def _slope(self, difference: Floats) -> Floats:
         return np.clip(difference, -self._delta, self._delta)
 
+    def _curvature(self, difference: Floats) -> Floats:
+        return np.where(np.abs(difference) < self._delta, 1.0, 0.0)
+
     def _of(self, data: Floats, weights: Any) -> Self:
         return type(self)(data, self._delta, weights)
 
@@ -209,6 +215,11 @@ class LogisticLoss(WeightedLoss):
         with np.errstate(over="ignore"):
             share = 1.0 / (1.0 + exp(self._data * u))
         return np.asarray(-self.weights * self._data * share)
+
+    def _second_derivative(self, u: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            share = 1.0 / (1.0 + exp(self._data * u))
+        return np.asarray(self.weights * self._data**2 * share * (1.0 - share))
 
     def _sizes(self, graph: Graph, centre: Floats | None) -> tuple[float, float]:
         return 1.0, largest(self._given_weights)
@@ -285,6 +296,15 @@ class PoissonLoss(WeightedLoss):
         with np.errstate(over="ignore"):  # an infinite slope is the right answer
             slope = self.weights * (1.0 - self._data / np.where(inside, u, 1.0))
         return np.where(inside, slope, 0.0)
+
+    def _second_derivative(self, u: Floats) -> Floats:
+        inside = u > 0.0
+        safe = np.where(inside, u, 1.0)
+        return np.where(inside, self.weights * self._data / safe / safe, 0.0)
+
+    def _mixed_derivative(self, u: Floats) -> Floats:
+        inside = u > 0.0
+        return np.where(inside, -self.weights / np.where(inside, u, 1.0), 0.0)
 
     def with_sparsity(self, sparsity: Floats) -> Self:
         """Return c (u - f log u) + μ u as the loss of weight c + μ and count c f / (c + μ)."""
