@@ -266,10 +266,17 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         where = first_index(np.ma.getmaskarray(values))
         raise ValueError(f"{name} must not be masked, got a masked entry at {describe(where)}")
     try:
-        array = np.asarray(values)
-    except (ValueError, TypeError) as error:
+        array = _from_library(values)
+    except (ValueError, TypeError, RuntimeError, BufferError) as error:
         raise ValueError(f"{name} must be an array: {error}") from None
     return aligned(array)
+
+
+def _from_library(values: Any) -> NDArray[Any]:
+    """Return `values` as an array; arrays of other libraries may offer DLPack alone."""
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        return np.from_dlpack(values)
+    return np.asarray(values)
 
 
 def aligned(array: NDArray[T]) -> NDArray[T]:

@@ -20,6 +20,7 @@ from typing import Any, Literal, overload
 from numpy.typing import NDArray
 
 from graphtv._validate import as_flag, as_real, is_dask
+from graphtv.applications.imaging.array_kinds import keeps_kind
 from graphtv.applications.imaging.image import Image, as_image
 from graphtv.applications.imaging.noise import noise_levels
 from graphtv.applications.imaging.pixel_graph import pixel_graph
@@ -57,7 +58,7 @@ def denoise_tv(
     *,
     mask: Any = ...,
     spacing: Any = ...,
-    channel_axis: int | None = ...,
+    channel_axis: int | str | None = ...,
     connectivity: int = ...,
     loss: str | Loss = ...,
     penalty: TotalVariation | HuberTV = ...,
@@ -71,20 +72,21 @@ def denoise_tv(
     *,
     mask: Any = ...,
     spacing: Any = ...,
-    channel_axis: int | None = ...,
+    channel_axis: int | str | None = ...,
     connectivity: int = ...,
     loss: str | Loss = ...,
     penalty: TotalVariation | HuberTV = ...,
     return_result: Literal[True],
     **solve_options: Any,
 ) -> tuple[NDArray[Any], Result]: ...
+@keeps_kind
 def denoise_tv(
     image: Any,
     weight: Any = 0.1,
     *,
     mask: Any = None,
     spacing: Any = None,
-    channel_axis: int | None = None,
+    channel_axis: int | str | None = None,
     connectivity: int = 1,
     loss: str | Loss = "squared",
     penalty: TotalVariation | HuberTV = _TOTAL_VARIATION,
@@ -98,7 +100,7 @@ def denoise_tv(
 
     Parameters
     ----------
-    image : array_like or dask array
+    image : array_like, dask array, xarray.DataArray, or array of PyTorch, JAX, …
         An image of any dimension. NaN and the masked entries of a masked array are unknown
         pixels. Infinite values are errors.
     weight : float, ndarray, list or 'auto'
@@ -113,10 +115,10 @@ def denoise_tv(
         channels.
     spacing : float or sequence of float, optional
         Distance between pixels along each spatial axis, 1 by default. Differences are divided
-        by it.
+        by it. ``'coords'`` takes it from the evenly spaced coordinates of a DataArray.
     channel_axis : int, optional
         The axis of colours or other channels. Each channel is denoised separately, with the same
-        weight. By default all axes are spatial.
+        weight. By default all axes are spatial. For a DataArray also the name of a dimension.
     connectivity : {1, 2}
         1: neighbours along the axes. 2: also along the diagonals (2-D images only), which reduces
         the preference for the axes. Weights are scaled such that `weight` keeps its meaning.
@@ -134,8 +136,9 @@ def denoise_tv(
 
     Returns
     -------
-    denoised : ndarray or dask array
-        The denoised image, float32 for float16 and float32 images, otherwise float64.
+    denoised : ndarray, or what `image` is
+        The denoised image, float32 for float16 and float32 images, otherwise float64. A DataArray
+        keeps its dimensions, coordinates and attributes.
     result : Result or TiledResult
         Only if `return_result` is true. `result.u` and `result.p` are float64, with pixels in
         row-major order. `result.relative_gap` is certified for them, before `denoised` is rounded
@@ -260,5 +263,5 @@ def _warn_if_early(result: Any) -> None:
             f" {result.relative_gap:.2g} instead of {result.tolerance:g}; use return_result=True to"
             " get the result without this warning",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
