@@ -138,13 +138,13 @@ def main() -> None:
     """Run the benchmark on all requested networks."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small networks")
-    parser.add_argument("--only", nargs="+", help="names of networks, or their beginnings")
+    parser.add_argument("--only", nargs="+", help="names of networks, or the beginnings of names")
     parser.add_argument("--without", nargs="+", default=[], help="contestants to leave out")
     arguments = parser.parse_args()
     start = time.perf_counter()
     absent = [("PyMaxflow", maxflow), ("OR-tools", ortools)]
     without = arguments.without + [name for name, module in absent if module is None]
-    print("Value, processor time of graphtv's minimum cut, and the times of others over it")
+    print("Value, processor time of graphtv's minimum cut, and the times of others relative to it")
     quick = arguments.quick
     networks = chain(regular(quick), scattered(quick), generated(quick))
     folder = os.environ.get("GRAPHTV_DATA")

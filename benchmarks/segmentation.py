@@ -133,8 +133,8 @@ def print_iterations(instances: list, problems: list, columns: list, limit: int)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a small made-up image only")
-    parser.add_argument("--images", nargs="*", help="names; all by default")
+    parser.add_argument("--quick", action="store_true", help="a small generated image only")
+    parser.add_argument("--images", nargs="*", help="names of images (default: all)")
     parser.add_argument("--preconditioners", nargs="*", default=list(PRECONDITIONERS))
     parser.add_argument("--max-iterations", type=int, default=1000)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))

@@ -82,7 +82,7 @@ def link_to_pages(app: Sphinx, document: str, source: list[str]) -> None:
 
 
 def link_included(app: Sphinx, path: Any, document: str, source: list[str]) -> None:
-    """Do the same in the files at the root, whose links are relative to the root."""
+    """Do the same for the files at the root, whose links are relative to the root."""
     for file, page in ROOT_FILES.items():
         source[0] = source[0].replace(f"]({file}", f"](/{page}")
 

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: no network, no script."""
+"""Formulas as MathML, which browsers render without scripts or network access."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 BARS = ("|", "‖")
 LIMITS = ("min", "max", "sup", "inf", "argmin", "∑", "⋃", "⨆")
-"""What has its index beneath it, in formulas by themselves."""
+"""Operators whose index is written below them in displayed formulas."""
 
 
 def mathml(formula: str, display: str) -> str:
@@ -44,7 +44,7 @@ def visit_inline(self: Any, node: nodes.math) -> None:
 
 
 def visit_block(self: Any, node: nodes.math_block) -> None:
-    """Write a formula by itself."""
+    """Write a displayed formula."""
     self.body.append(f'<div class="formula">{mathml(node.astext(), "block")}</div>')
     raise nodes.SkipNode
 

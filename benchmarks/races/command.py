@@ -33,9 +33,9 @@ QUICK_PROBLEMS = ("P1", "P5", "P4", "P3S")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
     parser.description = (
-        "Races on this machine, each in one run: tables in the terminal and as Markdown, figures\n"
-        "as JSON and CSV, plots as PNG. Peers live in environments of their own, which\n"
-        "benchmarks/setup_peers makes; those that are not there are listed as missing."
+        "Run benchmarks on this machine. Tables are printed and written as Markdown, numbers as\n"
+        "JSON and CSV, plots as PNG. Each peer has a separate environment, which\n"
+        "benchmarks/setup_peers creates. Peers that are not installed are listed as missing."
     )
     parser.epilog = EXAMPLES
     races = parser.add_subparsers(dest="race", required=True, metavar="race")
@@ -47,22 +47,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             type=Path,
             default=Path("results/bench"),
             metavar="DIR",
-            help="where tables, figures and plots go, by default %(default)s",
+            help="folder for tables, numbers and plots (default: %(default)s)",
         )
         if race != "scaling":
             one.add_argument(
                 "--environments",
                 type=Path,
                 metavar="DIR",
-                help="where benchmarks/setup_peers put the peers; by default what the variable "
-                "GRAPHTV_PEERS names, or build/peers if it exists",
+                help="folder of the environments that benchmarks/setup_peers created (default: "
+                "$GRAPHTV_PEERS, or build/peers if it exists)",
             )
         ADD_OPTIONS[race](one)
 
 
 def _peer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--problems", nargs="+", metavar="NAME", help="such as P1 P3S; by default all"
+        "--problems",
+        nargs="+",
+        metavar="NAME",
+        help="names of problems, such as P1 P3S (default: all)",
     )
     parser.add_argument(
         "--accuracies",
@@ -70,38 +73,44 @@ def _peer_options(parser: argparse.ArgumentParser) -> None:
         type=_accuracy,
         default=[1e-3, 1e-6, 1e-12],
         metavar="E",
-        help="relative primal suboptimalities, by default 1e-3 1e-6 1e-12",
+        help="relative primal suboptimalities (default: 1e-3 1e-6 1e-12)",
     )
     parser.add_argument(
-        "--peers", nargs="+", default=[], metavar="NAME", help="parts of names; by default all"
+        "--peers",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="parts of the names of peers (default: all)",
     )
     parser.add_argument("--threads", nargs="+", type=positive_count, default=[1], metavar="N")
-    parser.add_argument("--turns", type=positive_count, metavar="N", help="by default 5")
+    parser.add_argument(
+        "--turns", type=positive_count, metavar="N", help="number of turns (default: 5)"
+    )
     parser.add_argument(
         "--budget",
         type=positive,
         metavar="S",
-        help="seconds that a run may take, by default 25; what is slower is out of reach",
+        help="time limit of a run in seconds (default: 25)",
     )
     parser.add_argument(
         "--settings",
         type=Path,
         metavar="FILE",
-        help="the settings that were found to be the cheapest, by default settings.json in --out",
+        help="file of the fastest settings found (default: settings.json in --out)",
     )
 
 
 def _scaling_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", nargs="+", type=positive_count, default=[1], metavar="N")
     parser.add_argument(
-        "--side", type=positive_count, default=4096, metavar="N", help="of the largest grid"
+        "--side", type=positive_count, default=4096, metavar="N", help="side of the largest grid"
     )
     parser.add_argument(
         "--edges",
         type=positive_count,
         default=10**7,
         metavar="N",
-        help="of the largest random graph",
+        help="number of edges of the largest random graph",
     )
 
 

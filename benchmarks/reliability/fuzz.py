@@ -22,7 +22,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("reader", choices=("dimacs", "table", "image", "scribbles"))
     parser.add_argument("--seconds", type=int, default=3600)
-    parser.add_argument("--corpus", type=Path, help="a folder to go on from, and to keep")
+    parser.add_argument(
+        "--corpus", type=Path, help="folder of inputs to continue from, which is updated"
+    )
     given = parser.parse_args()
     import atheris
 

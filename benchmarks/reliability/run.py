@@ -25,11 +25,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the requested properties; return how many failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=list(PROPERTIES), default=list(PROPERTIES))
-    parser.add_argument("--quick", action="store_true", help="a few cases of each")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="for each property")
+    parser.add_argument("--quick", action="store_true", help="a few cases of each property")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="time limit of each property in seconds"
+    )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--cases", type=int, help="cases of each, instead of its own number")
-    parser.add_argument("--store", type=Path, help="a JSON file to go on from, and to keep")
+    parser.add_argument("--cases", type=int, help="number of cases of each property")
+    parser.add_argument(
+        "--store", type=Path, help="JSON file of results to continue from, which is updated"
+    )
     given = parser.parse_args(arguments)
     store = Store(given.store)
     rows, failed = [], []
@@ -44,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"{key}: {line}", file=sys.stderr)
     except KeyboardInterrupt:
         store.save()
-        print("interrupted; --store goes on from here" if given.store else "interrupted")
+        print("interrupted; the same --store continues from here" if given.store else "interrupted")
     print(f"| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}")
     for values in rows:
         print(f"| {' | '.join(map(str, values))} |")

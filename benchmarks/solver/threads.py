@@ -77,7 +77,7 @@ def main() -> None:
         "whole call, exact": lambda n: whole(instance, 0.0, n),
     }
     columns = "".join(f"{n:>4} thread(s)" for n in counts)
-    print(f"{'seconds on the wall':>24} {columns} {'ratio':>6}")
+    print(f"{'wall-clock seconds':>24} {columns} {'ratio':>6}")
     single = np.inf
     for name, run in tasks.items():
         best = dict.fromkeys(counts, np.inf)

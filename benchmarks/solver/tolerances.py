@@ -231,9 +231,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the requested measurements; return how many problems fail."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="tiny problems, one turn")
-    parser.add_argument("--only", nargs="+", default=[""], help="words of the names")
-    parser.add_argument("--size", type=float, default=1.0, help="factor of the vertices")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds of a solve")
+    parser.add_argument("--only", nargs="+", default=[""], help="words in the names of problems")
+    parser.add_argument("--size", type=float, default=1.0, help="factor of the number of vertices")
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="time limit of a solve in seconds"
+    )
     given = parser.parse_args(arguments)
     size, turns = (0.03, 1) if given.quick else (given.size, MOST_TURNS)
     head = " ".join(f"{tol:8g}" for tol in TOLERANCES)

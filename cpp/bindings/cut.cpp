@@ -54,10 +54,10 @@ void bind_cut_of(nb::module_& m) {
         nb::arg("forward").noconvert(), nb::arg("backward").noconvert(),
         nb::arg("flow").noconvert(), nb::arg("excess").noconvert(), nb::arg("side").noconvert(),
         nb::arg("most_looks"), nb::arg("passes"), nb::arg("watch"),
-        "Moves excess to deficits, from the given flow on; flow and excess are updated, and `side` "
-        "becomes the source side of a minimum cut. How it ended: 'finished', 'expired', or "
-        "'exhausted' after `most_looks` looks at arcs; the last two leave a feasible flow. With "
-        "`passes`, excess and deficits may be left at other vertices than where they were.");
+        "Move excess to deficits, starting from the given flow. Update flow and excess, and set "
+        "`side` to the source side of a minimum cut. Return 'finished', 'expired', or 'exhausted' "
+        "after `most_looks` looks at arcs. In the last two cases the flow is feasible. With "
+        "`passes`, excess and deficits may remain at other vertices than before.");
 }
 
 CutCapacities capacities_of(Vertex n_vertices, const InEdges& edges,
@@ -84,7 +84,7 @@ void bind_cut(nb::module_& m) {
             return to_whole(view(values), {aligned(whole), whole.size()});
         },
         nb::arg("values").noconvert(), nb::arg("whole").noconvert(),
-        "Fills in the values as integers. False if one of them is none, or not below 2**63.");
+        "Write the values as integers. Return False if a value is not an integer below 2**63.");
     m.def(
         "wide_sum",
         [](const In<std::int64_t>& values) {
@@ -106,7 +106,8 @@ void bind_cut(nb::module_& m) {
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("forward").noconvert(),
         nb::arg("backward").noconvert(), nb::arg("source").noconvert(), nb::arg("sink").noconvert(),
-        nb::arg("side").noconvert(), "What a cut costs, whose capacities have a sum below 2**62.");
+        nb::arg("side").noconvert(),
+        "The cost of a cut. The sum of all capacities must be below 2**62.");
     m.def(
         "flow_bound",
         [](Vertex n_vertices, const InEdges& edges, const In<std::int64_t>& forward,
@@ -121,7 +122,7 @@ void bind_cut(nb::module_& m) {
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("forward").noconvert(),
         nb::arg("backward").noconvert(), nb::arg("source").noconvert(), nb::arg("sink").noconvert(),
         nb::arg("flow").noconvert(),
-        "What every cut costs at least, by a flow; an error if it exceeds a capacity.");
+        "The lower bound of all cuts that a flow proves. Raises if the flow exceeds a capacity.");
 }
 
 }  // namespace graphtv::bindings

@@ -51,7 +51,7 @@ void bind_decomposition(nb::module_& m) {
     bind_ordered(m, "linear_forests_of_paper", residual_linear_forests,
                  "Linear forests by the paper's procedure, edges in the given order.");
     bind_ordered(m, "matroid_partition", matroid_partition,
-                 "The fewest nested forests, edges offered in the given order.");
+                 "The smallest number of nested forests, with edges in the given order.");
     m.def(
         "heaviest_first",
         [](const In<double>& weights, PythonWatch* watch) {
@@ -64,21 +64,21 @@ void bind_decomposition(nb::module_& m) {
             return to_numpy(std::move(order));
         },
         nb::arg("weights").noconvert(), nb::arg("watch") = nb::none(),
-        "The edges by descending positive weight, equal ones in their order.");
+        "The edges by descending weight. Equal weights keep their order.");
     m.def(
         "breadth_first_forests",
         [](Vertex n_vertices, const InEdges& edges) {
             return traverse(n_vertices, edges, Traversal::breadth_first);
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(),
-        "Successive breadth-first forests of what remains.");
+        "Successive breadth-first forests of the remaining graph.");
     m.def(
         "depth_first_forests",
         [](Vertex n_vertices, const InEdges& edges) {
             return traverse(n_vertices, edges, Traversal::depth_first);
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(),
-        "Successive depth-first forests of what remains.");
+        "Successive depth-first forests of the remaining graph.");
 
     m.def(
         "degeneracy",
@@ -92,7 +92,7 @@ void bind_decomposition(nb::module_& m) {
             return found;
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("watch") = nb::none(),
-        "The largest least degree of a subgraph.");
+        "The degeneracy: the largest minimum degree of a subgraph.");
 
     m.def(
         "largest_degree",
@@ -126,7 +126,7 @@ void bind_decomposition(nb::module_& m) {
             return profile_partition(view(n_vertices, edges), view(labels), n_forests);
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("labels").noconvert(),
-        nb::arg("n_forests"), "Facts about a partition of the edges, from the labels alone.");
+        nb::arg("n_forests"), "Properties of a partition of the edges, computed from the labels.");
 }
 
 }  // namespace graphtv::bindings

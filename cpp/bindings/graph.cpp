@@ -17,8 +17,7 @@
 namespace graphtv::bindings {
 
 void bind_graph(nb::module_& m) {
-    m.def("give_back_freed_memory", &give_back_freed_memory,
-          "Give memory that was freed back to the system.");
+    m.def("give_back_freed_memory", &give_back_freed_memory, "Return freed memory to the system.");
     using namespace nb::literals;
 
     m.def(
@@ -61,7 +60,7 @@ void bind_graph(nb::module_& m) {
             return to_numpy(std::move(shape));
         },
         "n_vertices"_a, "edges"_a.noconvert(),
-        "Lengths of the axes if the vertices are a grid's in row-major order, or none.");
+        "Lengths of the axes if the vertices form a grid in row-major order, else an empty list.");
 
     m.def(
         "reverse_cuthill_mckee",

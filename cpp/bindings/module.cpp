@@ -8,7 +8,7 @@ NB_MODULE(_core, m) {
     m.attr("build") = GRAPHTV_BUILD;  // compiler, build type, flags
     m.def(
         "n_processors", [] { return graphtv::resolve_threads(0); },
-        "How many processors this process may use, and threads the solver uses by default.");
+        "Number of processors available to this process, the default number of threads.");
     // Test runners keep references to all objects until the interpreter exits.
     nanobind::set_leak_warnings(false);
     graphtv::bindings::bind_graph(m);

@@ -53,7 +53,7 @@ void bind_dual_side(nb::module_& m) {
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
         nb::arg("p").noconvert(), nb::arg("s").noconvert(), nb::arg("errors").noconvert(),
-        nb::arg("n_threads") = 1, "s = -Kᵀp and what `certify` needs to bound its rounding.");
+        nb::arg("n_threads") = 1, "s = -Kᵀp, and the error counts that `certify` uses.");
 
     m.def(
         "certify",
@@ -73,8 +73,9 @@ void bind_dual_side(nb::module_& m) {
         nb::arg("term"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
         nb::arg("penalty"), nb::arg("u").noconvert(), nb::arg("p").noconvert(),
         nb::arg("s").noconvert(), nb::arg("errors").noconvert(), nb::arg("n_threads") = 1,
-        "Primal, dual, gap, and bounds on the rounding of the objectives and of the gap, from u, p "
-        "and the slope of p, which may be rounded.");
+        "Primal and dual objective, gap, and bounds on the rounding errors of the objectives and "
+        "of "
+        "the gap, from u, p and the slope of p. p may be rounded.");
 
     m.def(
         "polish",

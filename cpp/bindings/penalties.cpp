@@ -65,7 +65,7 @@ double conjugate(const Penalty& self, const In<Real>& p, int n_threads) {
 }  // namespace
 
 void bind_penalties(nb::module_& m) {
-    nb::class_<Penalty>(m, "Penalty", "A penalty; arrays hold channel after channel.")
+    nb::class_<Penalty>(m, "Penalty", "A penalty. Arrays hold one channel after another.")
         .def(
             "value",
             [](const Penalty& self, Vertex n_vertices, const InEdges& edges,
@@ -80,7 +80,7 @@ void bind_penalties(nb::module_& m) {
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
             nb::arg("u").noconvert(), nb::arg("n_threads") = 1, "F(Ku).")
         .def("conjugate", &conjugate<double>, nb::arg("p").noconvert(), nb::arg("n_threads") = 1,
-             "F*(p), infinite where p is not feasible; p may be rounded.")
+             "F*(p), infinite if p is not feasible. p may be rounded.")
         .def("conjugate", &conjugate<Rounded>, nb::arg("p").noconvert(), nb::arg("n_threads") = 1)
         .def(
             "project",
@@ -88,7 +88,8 @@ void bind_penalties(nb::module_& m) {
                 const nb::gil_scoped_release no_gil;
                 self.project(view(p), resolve_threads(n_threads));
             },
-            nb::arg("p").noconvert(), nb::arg("n_threads") = 1, "To the nearest feasible p.")
+            nb::arg("p").noconvert(), nb::arg("n_threads") = 1,
+            "Replace p by the nearest feasible point.")
         .def(
             "prox_conjugate",
             [](const Penalty& self, const In<double>& v, const In<double>& steps,
@@ -99,7 +100,8 @@ void bind_penalties(nb::module_& m) {
                 self.prox_conjugate(view(v), view(steps), view(out), resolve_threads(n_threads));
             },
             nb::arg("v").noconvert(), nb::arg("steps").noconvert(), nb::arg("out").noconvert(),
-            nb::arg("n_threads") = 1, "Steps are one for all or one per edge.")
+            nb::arg("n_threads") = 1,
+            "The proximal map of F*. There is one step, or one step per edge.")
         .def(
             "round",
             [](const Penalty& self, const In<double>& p, const InPlaceOf<Rounded>& out,
@@ -109,15 +111,15 @@ void bind_penalties(nb::module_& m) {
                 self.round(view(p), view(out), resolve_threads(n_threads));
             },
             nb::arg("p").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
-            "A feasible p in multiples of 1/32767, which are feasible too.")
+            "Round a feasible p to multiples of 1/32767, such that it stays feasible.")
         .def_prop_ro(
             "delta",
             [](const Penalty& self) -> std::optional<double> {
                 const auto h = self.by_edge();
                 return h ? std::optional(h->delta) : std::nullopt;
             },
-            "Width of Huber's function, of which F is the sum over all entries; 0 for total "
-            "variation. None for other penalties.");
+            "Width of Huber's function if F is its sum over all entries; 0 for total variation, "
+            "None for other penalties.");
 
     nb::class_<EdgewisePenalty, Penalty>(m, "EdgewisePenalty",
                                          "Total variation, or its Huber relaxation.")
@@ -128,8 +130,8 @@ void bind_penalties(nb::module_& m) {
             },
             nb::arg("delta"));
 
-    nb::class_<GroupNorms, Penalty>(m, "GroupNorms",
-                                    "The norms of groups of edges, maybe with all channels.")
+    nb::class_<GroupNorms, Penalty>(
+        m, "GroupNorms", "Sum of the norms of groups of edges, in one channel or in all.")
         .def(
             "__init__",
             [](GroupNorms* self, std::size_t n_edges, const In<std::int32_t>& edge_groups,
@@ -139,14 +141,16 @@ void bind_penalties(nb::module_& m) {
                 new (self) GroupNorms(n_edges, {groups.begin(), groups.end()}, couples, delta);
             },
             nb::arg("n_edges"), nb::arg("edge_groups").noconvert(), nb::arg("couples"),
-            nb::arg("delta"), "`edge_groups` may be empty: every edge is a group.")
-        .def_prop_ro("couples", &GroupNorms::couples, "Whether a group holds all channels.")
+            nb::arg("delta"), "If `edge_groups` is empty, every edge is a group.")
+        .def_prop_ro("couples", &GroupNorms::couples,
+                     "Whether a group contains all channels of its edges.")
         .def_prop_ro("width", &GroupNorms::width, "Width of the quadratic zone.")
-        .def_prop_ro("largest_group", &GroupNorms::largest_group, "Its number of edges.");
+        .def_prop_ro("largest_group", &GroupNorms::largest_group,
+                     "The number of edges of the largest group.");
 
     nb::class_<PythonPenalty, Penalty>(m, "PythonPenalty",
                                        nb::type_slots(Collected<PythonPenalty>::slots),
-                                       "A penalty made of a Python object.")
+                                       "A penalty that is implemented by a Python object.")
         .def(
             "__init__",
             [](PythonPenalty* self, nb::object penalty, const In<std::int32_t>& edge_groups) {

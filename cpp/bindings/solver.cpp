@@ -44,14 +44,14 @@ void bind_descent(nb::class_<Descent>& descent) {
                 });
             },
             nb::arg("watch"), nb::arg("n_threads"), nb::arg("at_most"),
-            "One or a few iterations; returns their number, 0 if the watch expired.")
+            "Do one or a few iterations and return their number, 0 if the watch expired.")
         .def(
             "u",
             [](Descent& self, const InPlace& out) {
                 const nb::gil_scoped_release no_gil;
                 copy_u(self, view(out));
             },
-            nb::arg("out").noconvert(), "Copy the primal point.")
+            nb::arg("out").noconvert(), "Copy the primal point to `out`.")
         .def(
             "dual",
             [](Descent& self, const InPlace& out, int n_threads) {
@@ -76,13 +76,13 @@ void bind_descent(nb::class_<Descent>& descent) {
 
 void bind_solver(nb::module_& m) {
     nb::exception<Expired>(m, "Expired");
-    nb::class_<PythonWatch>(m, "Watch", "Why a computation should end early.")
+    nb::class_<PythonWatch>(m, "Watch", "Ends a computation early: at a deadline or on request.")
         .def(nb::init<double, nb::object>(), nb::arg("seconds"), nb::arg("stop") = nb::none(),
              nb::sig("def __init__(self, seconds: float, stop: object = None) -> None"),
-             "Expires after so many seconds, or when `stop()`, asked now and then, says so.")
-        .def("interrupt", &PythonWatch::interrupt, "Ask whoever watches to end soon.")
+             "Expires after this many seconds, or when `stop()`, called regularly, returns true.")
+        .def("interrupt", &PythonWatch::interrupt, "Let the watch expire.")
         .def("reserve", &PythonWatch::reserve, nb::arg("seconds"),
-             "Expire so much before the deadline: what comes after needs it.")
+             "Expire this many seconds before the deadline.")
         .def(
             "__enter__",
             [](PythonWatch& self) -> PythonWatch& {
@@ -90,16 +90,17 @@ void bind_solver(nb::module_& m) {
                 return self;
             },
             nb::rv_policy::reference,
-            "Until the end of the block, raise `Expired` out of whatever looks at the watch.")
+            "Inside the block, code that checks the watch raises `Expired` after it has expired.")
         .def(
             "__exit__", [](PythonWatch& self, const nb::args&) { self.exit(); },
             nb::sig("def __exit__(self, *_: object) -> None"))
         .def_prop_ro("remaining", &PythonWatch::remaining, "Seconds until it expires.")
-        .def_prop_ro("interrupted", &PythonWatch::interrupted, "Whether somebody has asked to end.")
-        .def_prop_ro("stopped", &PythonWatch::stopped, "Whether that was `stop`.")
+        .def_prop_ro("interrupted", &PythonWatch::interrupted,
+                     "Whether the computation was interrupted.")
+        .def_prop_ro("stopped", &PythonWatch::stopped, "Whether `stop` ended it.")
         .def_prop_ro("expired", &PythonWatch::expired);
 
-    nb::class_<Forests>(m, "Forests", "The forests of a partition, ready for proximal steps.")
+    nb::class_<Forests>(m, "Forests", "The forests of a partition, prepared for proximal steps.")
         .def(
             "__init__",
             [](Forests* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
@@ -113,7 +114,7 @@ void bind_solver(nb::module_& m) {
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
             nb::arg("labels").noconvert(), nb::arg("n_forests"), nb::arg("delta"),
             nb::arg("vertex_weights").noconvert(), nb::arg("watch") = nb::none(),
-            nb::keep_alive<1, 4>(), "`vertex_weights` may be empty: all ones.")
+            nb::keep_alive<1, 4>(), "Empty `vertex_weights` mean 1 everywhere.")
         .def_prop_ro("is_linear", &Forests::is_linear)
         .def_prop_ro("n_bytes", &Forests::n_bytes, "Memory held, in bytes.");
 
@@ -172,7 +173,7 @@ void bind_solver(nb::module_& m) {
         nb::arg("forests"), nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
         nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
     bind_descent(block_descent);
-    block_descent.def("rest", &BlockDescent::rest, "Give back what only the next step needs.")
+    block_descent.def("rest", &BlockDescent::rest, "Free the memory that only the next step needs.")
         .def_prop_ro("n_bytes", &BlockDescent::n_bytes);
 }
 

@@ -34,7 +34,7 @@ const char* name_of(ExactFinish::End end) {
 }  // namespace
 
 void bind_exact(nb::module_& m) {
-    nb::class_<ExactFinishStats>(m, "ExactFinishStats", "What the last solve took.")
+    nb::class_<ExactFinishStats>(m, "ExactFinishStats", "Statistics of the last solve.")
         .def_ro("rounds", &ExactFinishStats::rounds)
         .def_ro("components", &ExactFinishStats::components)
         .def_ro("splits", &ExactFinishStats::splits)
@@ -42,10 +42,11 @@ void bind_exact(nb::module_& m) {
         .def_ro("paths", &ExactFinishStats::paths)
         .def_ro("path_arcs", &ExactFinishStats::path_arcs)
         .def_ro("level_pushes", &ExactFinishStats::level_pushes)
-        .def_ro("work", &ExactFinishStats::work, "Arcs looked at, roughly.")
+        .def_ro("work", &ExactFinishStats::work, "Approximate number of scanned arcs.")
         .def_ro("fallback", &ExactFinishStats::fallback);
 
-    nb::class_<ExactFinish>(m, "ExactFinish", "From a flow near the optimum to an exact solution.")
+    nb::class_<ExactFinish>(m, "ExactFinish",
+                            "Computes an exact solution from a flow near the optimum.")
         .def(
             "__init__",
             [](ExactFinish* self, Vertex n_vertices, const InEdges& edges,
@@ -78,9 +79,11 @@ void bind_exact(nb::module_& m) {
             nb::arg("watch"), nb::arg("n_threads"),
             nb::arg("allowance") = std::numeric_limits<double>::infinity(),
             nb::arg("start").noconvert() = nb::none(),
-            "p by edge is the start and becomes the answer; u is filled. How it ended: 'exact', "
-            "'stalled', 'expired', or 'exhausted' after more work per vertex than allowed. The "
-            "last two leave u as it was, and p rounded; `start` is p rounded, if that is at hand.")
+            "p by edge is the start and is replaced by the solution, and u is set. Return 'exact', "
+            "'stalled', 'expired', or 'exhausted' if the allowed work per vertex is used up. In "
+            "the "
+            "last two cases u is unchanged and p is rounded. `start` is the rounded p, if it is "
+            "already available.")
         .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
         .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
 }

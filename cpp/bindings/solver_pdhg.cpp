@@ -81,23 +81,23 @@ void make(BoundPdhg* self, Vertex n_vertices, const InEdges& edges, const In<dou
 }  // namespace
 
 void bind_pdhg(nb::module_& m) {
-    nb::class_<Pdhg::Step>(m, "PdhgStep", "What one iteration did.")
+    nb::class_<Pdhg::Step>(m, "PdhgStep", "The result of one iteration.")
         .def_ro("primal_step", &Pdhg::Step::primal_step, "The inverse step size s.")
         .def_ro("dual_step", &Pdhg::Step::dual_step, "The inverse step size t.")
         .def_ro("restarted", &Pdhg::Step::restarted)
         .def_ro("completed", &Pdhg::Step::completed, "False if the watch expired.");
 
-    nb::class_<BoundPdhg>(m, "Pdhg", "PDHG; arrays hold channel after channel.")
-        .def(
-            "__init__", &make, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
-            nb::arg("weights").noconvert(), nb::arg("data"), nb::arg("penalty"),
-            nb::arg("forests").none(), nb::arg("alpha").none(), nb::arg("scheme"),
-            nb::arg("primal_step"), nb::arg("dual_step"), nb::arg("primal_weight"),
-            nb::arg("gamma"), nb::arg("n_threads"), nb::arg("reconditions") = false,
-            nb::arg("unit_weight") = 1.0, nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-            nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
-            "`forests`, or the exponent `alpha` of the diagonal preconditioner, or neither. A step "
-            "of 0 is left to the solver.")
+    nb::class_<BoundPdhg>(m, "Pdhg", "PDHG. Arrays hold one channel after another.")
+        .def("__init__", &make, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+             nb::arg("weights").noconvert(), nb::arg("data"), nb::arg("penalty"),
+             nb::arg("forests").none(), nb::arg("alpha").none(), nb::arg("scheme"),
+             nb::arg("primal_step"), nb::arg("dual_step"), nb::arg("primal_weight"),
+             nb::arg("gamma"), nb::arg("n_threads"), nb::arg("reconditions") = false,
+             nb::arg("unit_weight") = 1.0, nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+             nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
+             "Takes `forests`, or the exponent `alpha` of the diagonal preconditioner, or neither. "
+             "If "
+             "a step is 0, the solver chooses it.")
         .def(
             "start_from",
             [](BoundPdhg& self, const In<double>& u, const In<double>& p) {
@@ -142,7 +142,7 @@ void bind_pdhg(nb::module_& m) {
             nb::arg("out").noconvert(), "The dual point by edge.")
         .def_prop_ro("squared_operator_norm", &BoundPdhg::squared_operator_norm,
                      "The bound N of the squared norm of T^-1/2 K S^-1/2.")
-        .def_prop_ro("n_sweeps", &BoundPdhg::n_sweeps, "Forests solved so far.");
+        .def_prop_ro("n_sweeps", &BoundPdhg::n_sweeps, "Number of forest solves so far.");
 }
 
 }  // namespace graphtv::bindings

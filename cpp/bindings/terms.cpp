@@ -93,7 +93,7 @@ class PythonSeparableTerm final : public PythonTermOf<SeparableTerm> {
 template <class Term, class Base>
 void bind_python_term(nb::module_& m, const char* name) {
     nb::class_<Term, Base>(m, name, nb::type_slots(Collected<Term>::slots),
-                           "A term made of a Python object.")
+                           "A term that is implemented by a Python object.")
         .def(
             "__init__",
             [](Term* self, std::size_t n_vertices, std::size_t n_channels, nb::object term,
@@ -118,7 +118,7 @@ std::span<const double> entries(const In<double>& values, TermShape shape) {
 }
 
 void bind_interface(nb::module_& m) {
-    nb::class_<DataTerm>(m, "DataTerm", "A data term; arrays hold channel after channel.")
+    nb::class_<DataTerm>(m, "DataTerm", "A data term. Arrays hold one channel after another.")
         .def_prop_ro("n_vertices", &DataTerm::n_vertices)
         .def_prop_ro("n_channels", &DataTerm::n_channels)
         .def_prop_ro("strong_convexity", &DataTerm::strong_convexity)
@@ -129,7 +129,7 @@ void bind_interface(nb::module_& m) {
                 return nb::make_tuple(domain.lower, domain.upper);
             },
             nb::sig("def domain(self) -> tuple[float, float]"),
-            "An interval that holds every entry of some minimiser of G + TV.")
+            "An interval that contains every entry of some minimiser of G + TV.")
         .def(
             "value",
             [](const DataTerm& self, const In<double>& u, int n_threads) {
@@ -157,7 +157,8 @@ void bind_interface(nb::module_& m) {
                 self.prox(view(v), view(steps), view(out), resolve_threads(n_threads));
             },
             nb::arg("v").noconvert(), nb::arg("steps").noconvert(), nb::arg("out").noconvert(),
-            nb::arg("n_threads") = 1, "Steps are one for all or one per vertex.")
+            nb::arg("n_threads") = 1,
+            "The proximal map of G. There is one step, or one step per vertex.")
         .def(
             "prox_near",
             [](const DataTerm& self, const In<double>& guess, const In<double>& v,
@@ -172,9 +173,10 @@ void bind_interface(nb::module_& m) {
             },
             nb::arg("guess").noconvert(), nb::arg("v").noconvert(), nb::arg("steps").noconvert(),
             nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
-            "The same, found from a guess, which must not be `out`.");
+            "The same, starting from a guess, which must not be `out`.");
 
-    nb::class_<SeparableTerm, DataTerm>(m, "SeparableTerm", "A term of one entry each.")
+    nb::class_<SeparableTerm, DataTerm>(m, "SeparableTerm",
+                                        "A term that is a sum over single entries.")
         .def(
             "minimizer",
             [](const SeparableTerm& self, const In<Vertex>& component, std::size_t channel,
@@ -188,7 +190,7 @@ void bind_interface(nb::module_& m) {
                 return self.minimizer(view(component), channel, slope);
             },
             nb::arg("component").noconvert(), nb::arg("channel"), nb::arg("slope"),
-            "argmin over the domain of the component's terms plus slope · m.");
+            "The m of the domain that minimises the terms of a component plus slope · m.");
 
     nb::class_<SmoothTerm, SeparableTerm>(m, "SmoothTerm", "A differentiable separable term.")
         .def(

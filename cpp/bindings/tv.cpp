@@ -56,7 +56,7 @@ void bind_tv(nb::module_& m) {
             },
             nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
             nb::arg("delta"), nb::arg("vertex_weights").noconvert(),
-            "`vertex_weights` may be empty: all ones.")
+            "Empty `vertex_weights` mean 1 everywhere.")
         .def(
             "solve",
             [](ForestTV& self, const In<double>& signal, const InPlace& out, bool warm,
@@ -65,7 +65,7 @@ void bind_tv(nb::module_& m) {
                 self.solve(view(signal), view(out), warm, resolve_threads(n_threads));
             },
             nb::arg("signal").noconvert(), nb::arg("out").noconvert(), nb::arg("warm"),
-            nb::arg("n_threads"), "The minimiser; `warm` starts from the last call.")
+            nb::arg("n_threads"), "The minimiser. `warm` starts from the result of the last call.")
         .def(
             "refine",
             [](ForestTV& self, const In<double>& signal, const InPlace& solution) {
@@ -73,7 +73,7 @@ void bind_tv(nb::module_& m) {
                 self.refine(view(signal), view(solution));
             },
             nb::arg("signal").noconvert(), nb::arg("solution").noconvert(),
-            "Removes the rounding of long message chains, in place.")
+            "Remove the rounding errors of long message chains, in place.")
         .def(
             "dual",
             [](ForestTV& self, const In<double>& signal, const In<double>& solution,

@@ -28,7 +28,7 @@ struct Tally {
     CompensatedSum value, conjugate;  // Σ g(x) and Σ g*(y)
     double excess = 0.0;              // the sum of the excesses, without cancellation
     double rounding = 0.0;            // bounds the errors of the first two together
-    double excess_rounding = 0.0;     // bounds that of the third, but for its summation
+    double excess_rounding = 0.0;     // bounds the error of the third, except for its summation
 
     void add(const Tally& other) {
         value.add(other.value);

@@ -24,7 +24,7 @@ def blocks(page):
 
 
 def statements(block):
-    """Pair each statement with the comment at its end and on the lines beneath it."""
+    """Pair each statement with the comment at its end and on the lines below it."""
     lines = block.splitlines()
     for node in ast.parse(block).body:
         last = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode().strip()

@@ -53,7 +53,7 @@ class ExactFinish {
 
     // p by edge, |p| ≤ 1: the start on entry, the solution on return; its memory holds the flow in
     // between. u by vertex on return. If the run is ended early, u is unchanged and p is the
-    // rounded start. The caller may lend this rounded start if it already has it. `allowance`
+    // rounded start. The caller may pass this rounded start if it already has it. `allowance`
     // limits the work per component, in scanned arcs per vertex (counting its own vertices plus a
     // quarter of all). If it is exhausted, the start was too far from the optimum.
     End solve(const SmoothTerm& term, std::size_t channel, std::span<double> p, std::span<double> u,
@@ -91,7 +91,7 @@ class ExactFinish {
 
     FlowState state_;
     std::vector<double> u_;        // by vertex of the network
-    std::vector<Rounded> start_;   // by edge, unless the caller lends it
+    std::vector<Rounded> start_;   // by edge, unless the caller passes it
     std::vector<Vertex> dirty_;    // vertices of the components to be solved,
     bool all_dirty_ = false;       // or all of them
     std::vector<Vertex> borders_;  // of those components in FlowState::order

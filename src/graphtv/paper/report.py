@@ -1,6 +1,6 @@
 """Tables for the terminal, as CSV and as a self-contained HTML page.
 
-The paper's figures are shown next to ours: in separate columns of the CSV file, and dimmed beneath
+The paper's figures are shown next to ours: in separate columns of the CSV file, and dimmed below
 ours elsewhere.
 """
 
@@ -134,7 +134,7 @@ def _widths(table: Table, measure: Callable[[Entry], str]) -> list[int]:
 
 
 def _width(table: Table) -> int:
-    """Return the width of the table with the paper's figures beneath ours."""
+    """Return the width of the table with the paper's figures below ours."""
     widths = _widths(table, lambda entry: max(entry.ours, entry.paper, key=len))
     return sum(widths) + 3 * len(table.columns) + 4
 

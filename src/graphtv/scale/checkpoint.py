@@ -30,14 +30,14 @@ PARTS = ("tiles", "coarse")
 
 
 class State(NamedTuple):
-    """What is known after a complete round.
+    """The state of a run after a complete round.
 
     Attributes
     ----------
     records : list of Record
         One per round.
     proof, unrounded : Proof
-        What is proved of the points as returned, and before they are rounded around an offset.
+        The proofs for the returned points, and for the points before the offset is added.
     """
 
     records: list[Record]
@@ -77,7 +77,7 @@ class Checkpoint:
         self.folder.keep(tiles.handles.values())
 
     def read(self, tiles: Tiles) -> State | None:
-        """Load the tiles of the folder into `tiles` and return what is known of them.
+        """Load the tiles of the folder into `tiles` and return the state of the run.
 
         Return None if the folder has no complete round.
         """

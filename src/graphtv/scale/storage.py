@@ -104,7 +104,7 @@ class Folder:
         *,
         with_data: bool = False,
     ) -> Handle:
-        """Write the arrays that have changed, usually all but data and weights."""
+        """Write the arrays that have changed, usually all except data and weights."""
         numbers = tuple(w if isinstance(w, float) else None for w in tile.weights)
         digest = tile.digest() if old is None else old.digest
         data = "data" if old is None else old.data
