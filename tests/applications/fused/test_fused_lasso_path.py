@@ -415,3 +415,43 @@ def test_gallery_example(tmp_path, capsys):
     assert path.df[0] == 2  # the mainland, and the county without neighbours
     assert 30 < path.df[path.best_index("bic")] < 1000
     assert "← bic" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("outlier", [1.0, 1e6, 1e12])
+@pytest.mark.parametrize("shape", [(60,), (6, 10)])
+def test_an_outlier_fuses_no_other_pieces(shape, outlier):
+    """Differences of 1e-10 of the range were ignored, and the range is that of the outlier."""
+    n = int(np.prod(shape))
+    rng = np.random.default_rng(0)
+    f = np.where(np.arange(n) < n // 2, 0.0, 1.0) + np.round(0.2 * rng.normal(size=n), 3)
+    graph = grid_graph(shape, 0.05)
+    f[-1] = 50.0 * outlier
+    result = fused_lasso(graph, f, tol=0)
+    expected = fused_lasso(graph, np.append(f[:-1], 50.0), tol=0)
+    pieces, wanted = fused_components(graph, result), fused_components(graph, expected)
+    np.testing.assert_array_equal(pieces, wanted)
+
+
+@pytest.mark.parametrize("shape", [(300,), (20, 15)])
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_the_pieces_of_an_exact_solution_have_one_value(shape, loss):
+    n = int(np.prod(shape))
+    graph = grid_graph(shape, 0.3)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        f = np.arange(n) * 5 // n + 0.3 * rng.normal(size=n)
+        result = fused_lasso(graph, f, loss=loss, tol=0)
+        pieces = fused_components(graph, result)
+        for piece in np.unique(pieces):
+            assert len(np.unique(result.u[pieces == piece])) == 1
+
+
+def test_integers_whose_pieces_have_equal_means():
+    """Rounding of two means must not make one piece two."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        f = rng.integers(0, 5, 400).astype(float)
+        result = fused_lasso(grid_graph((400,)), f, lam=0.3, tol=0)
+        pieces = fused_components(grid_graph((400,)), result)
+        jumps = np.abs(np.diff(result.u)) > 1e-9
+        assert pieces.max() == jumps.sum()

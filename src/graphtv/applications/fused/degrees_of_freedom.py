@@ -1,8 +1,9 @@
 """Degrees of freedom of the fused lasso and the variance of the noise.
 
 The number of fused pieces (with sparsity, of nonzero pieces) is an unbiased estimate of the degrees
-of freedom (Tibshirani & Taylor 2011, 2012). Where max-flow computes exact solutions, pieces can be
-counted reliably: the values of neighbours in one piece are equal up to the last bits.
+of freedom (Tibshirani & Taylor 2011, 2012). Maximum flows, chains and trees find the pieces first,
+and then give all vertices of a piece the same value. So the values of an exact solution are its
+partition: neighbours in one piece are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -18,20 +19,28 @@ from graphtv.graph.graph import Graph
 from graphtv.result import Result
 from graphtv.solver.termination import EXACT_GAP
 
-EXACT_TIES = 1e-10
-"""Values of an exact solution that differ by less, relative to the range of u, are equal."""
+PARTITIONING = ("flows", "direct")
+"""Methods that find the pieces of a solution before its values."""
 
 ROUNDING = 64 * float(np.finfo(float).eps)
-"""Values that differ by less, relative to the largest, are equal up to rounding."""
+"""Two pieces whose values differ by less are equal up to rounding, relative to these values or to
+the median of all, whichever is larger. A single outlier says nothing of rounding elsewhere."""
+
+EXACT_TIES = 1e-10
+"""Values that a method without pieces has found to a gap of 1e-12 are equal if they differ by less,
+relative to the range of u."""
 
 
 def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[np.int32]]:
     """Return the piece of each vertex: a connected set of vertices of equal value.
 
-    In an exact solution (relative gap at most 1e-12) equal values agree up to the last bits.
-    Otherwise neighbours count as fused unless the error bound proves that they differ,
-    |u_i - u_j| > √2 ‖u - u*‖. Without an error bound, differences up to √(relative gap) times the
-    range of u are ignored.
+    After maximum flows or a direct solve these are the pieces of the method itself, whose values
+    are equal to the last bit. Touching pieces whose values differ only by rounding count as one.
+
+    Other methods find values but no pieces. Up to a relative gap of 1e-12, differences below 1e-10
+    of the range of u are ignored. Beyond, neighbours count as fused unless the error bound proves
+    that they differ, |u_i - u_j| > √2 ‖u - u*‖. Without an error bound, differences up to
+    √(relative gap) times the range of u are ignored.
 
     Returns
     -------
@@ -42,18 +51,30 @@ def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[n
     point = result._unrounded or result
     columns = point.u.reshape(graph.n_vertices, -1)
     extent = float(np.ptp(columns, axis=0).max(initial=0.0)) if columns.size else 0.0
-    if point.relative_gap <= EXACT_GAP:
-        largest = float(np.abs(columns).max(initial=0.0))
-        tolerance = max(EXACT_TIES * extent, ROUNDING * largest)
-    elif point.error_bound is not None:
-        tolerance = math.sqrt(2.0) * point.error_bound
-    else:
-        tolerance = math.sqrt(point.relative_gap) * extent
+    tolerance = 0.0
+    if not _has_pieces(result):
+        if point.relative_gap <= EXACT_GAP:
+            tolerance = EXACT_TIES * extent
+        elif point.error_bound is not None:
+            tolerance = math.sqrt(2.0) * point.error_bound
+        else:
+            tolerance = math.sqrt(point.relative_gap) * extent
     tail, head = graph.edges.T
-    labels = [
-        connected_components(graph, np.abs(u[tail] - u[head]) <= tolerance)[1] for u in columns.T
-    ]
+    labels = []
+    for u in columns.T:
+        one, other = u[tail], u[head]
+        typical = float(np.median(np.abs(u))) if u.size else 0.0
+        rounding = ROUNDING * np.maximum(np.maximum(np.abs(one), np.abs(other)), typical)
+        is_fused = np.abs(one - other) <= np.maximum(tolerance, rounding)
+        labels.append(connected_components(graph, is_fused)[1])
     return np.stack(labels, axis=1).reshape(result.u.shape)
+
+
+def _has_pieces(result: Result) -> bool:
+    """Whether a result is exact and its method has found pieces and not only values."""
+    point = result._unrounded or result
+    is_exact = point.relative_gap <= EXACT_GAP
+    return is_exact and bool(result.stages) and result.stages[-1].method in PARTITIONING
 
 
 def degrees_of_freedom(model: FusedModel, result: Result) -> int:
@@ -63,9 +84,12 @@ def degrees_of_freedom(model: FusedModel, result: Result) -> int:
     counted = model.observed.reshape(columns).copy()
     if model.is_sparse:
         size = np.abs(result.u).reshape(columns)
-        bound = 0.0 if result.error_bound is None else result.error_bound
-        exact = EXACT_TIES * size.max(initial=0.0)
-        counted &= size > (exact if result.relative_gap <= EXACT_GAP else max(bound, exact))
+        bound = 0.0
+        if not _has_pieces(result):
+            bound = EXACT_TIES * float(size.max(initial=0.0))
+            if result.relative_gap > EXACT_GAP and result.error_bound is not None:
+                bound = max(bound, result.error_bound)
+        counted &= size > bound
     return sum(len(np.unique(p[c])) for p, c in zip(pieces.T, counted.T, strict=True))
 
 
