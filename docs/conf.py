@@ -30,10 +30,25 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 html_math_renderer = "mathml"
 templates_path = ["_templates"]
-exclude_patterns = ["_*"]
+exclude_patterns = ["_*", "examples", "gallery/examples/index.rst"]
+
+# docs/examples is run when the site is built; gallery/index.md includes the page of thumbnails.
+sphinx_gallery_conf: dict[str, Any] = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery/examples",
+    "backreferences_dir": "reference/generated/examples",
+    "doc_module": ("graphtv",),
+    "capture_repr": (),
+    "abort_on_example_error": True,
+    "write_computation_times": False,
+    "show_signature": False,
+    "min_reported_time": 1000,
+    "remove_config_comments": True,
+}
 
 # Pages are Markdown that GitHub renders as well: $…$ for formulas, headings as anchors.
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
