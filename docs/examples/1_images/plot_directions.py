@@ -3,8 +3,8 @@ Neighbours and directions
 =========================
 
 Total variation flattens the top of a cone. With four neighbours, edges along the axes are cheaper
-than diagonal ones, so the flat top is a square with round corners. Eight neighbours and isotropic
-total variation treat directions more equally.
+than diagonal ones, so the flat top is a square. With eight neighbours it is an octagon, and with
+isotropic total variation it is nearly a disc.
 """
 
 import matplotlib.pyplot as plt
