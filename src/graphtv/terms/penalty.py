@@ -47,8 +47,9 @@ class Penalty(Protocol):
     ...     def conjugate(self, p):  # 0 where every ‖p_e‖ ≤ 1
     ...         return 0.0 if (np.linalg.norm(p, axis=1) <= 1).all() else np.inf
     ...
-    ... def prox_conjugate(self, v, step): # the projection onto the balls, in spite of rounding ...
-    size = np.linalg.norm(v, axis=1, keepdims=True) ... return v / np.maximum(1, size * (1 + 1e-15))
+    ...     def prox_conjugate(self, v, step):  # projects onto the balls, in spite of rounding
+    ...         size = np.linalg.norm(v, axis=1, keepdims=True)
+    ...         return v / np.maximum(1, size * (1 + 1e-15))
     >>> problem = Problem(grid_graph((2,)), SquaredLoss([[0.0, 0.0], [3.0, 4.0]]), EdgeNorms())
     >>> problem.primal([[0.0, 0.0], [3.0, 4.0]])
     5.0
