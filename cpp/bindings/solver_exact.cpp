@@ -85,6 +85,8 @@ void bind_exact(nb::module_& m) {
             "last two cases u is unchanged and p is rounded. `start` is the rounded p, if it is "
             "already available.")
         .def_prop_ro("stats", &ExactFinish::stats, nb::rv_policy::reference_internal)
+        .def_prop_ro("settled", &ExactFinish::settled,
+                     "During `solve`, the share of the vertices whose values are final so far.")
         .def_prop_ro("n_bytes", &ExactFinish::n_bytes, "Memory held, in bytes.");
 }
 

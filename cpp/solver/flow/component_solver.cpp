@@ -31,6 +31,7 @@ double slope(const FlowState& state, std::span<const Vertex> vertices, double si
 
 bool ComponentSolver::solve(FlowTask& task, const Component& component) {
     stack_.assign(1, component);
+    n_settled = 0;
     budget_.allow(task.allowance * static_cast<double>(component.size() + task.u.size() / 4));
     while (!stack_.empty()) {
         Component part = stack_.back();
@@ -47,6 +48,7 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
         }
         // Excess without deficit is rounding error or is bounded by the domain: the part is final.
         finish(task, part);
+        n_settled += part.size();
         if (budget_.spend(static_cast<unsigned>(std::min<std::size_t>(8 * part.size(), 1U << 30))))
             return false;
     }
@@ -125,6 +127,7 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
         }
     }
     finish(task, component);
+    n_settled += component.end - first_final;
     if (looks(component)) return false;
     const auto place = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     std::copy(state.spare.begin() + place(first_final), state.spare.begin() + place(component.end),

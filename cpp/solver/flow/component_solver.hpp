@@ -37,6 +37,7 @@ class ComponentSolver {
     bool solve(FlowTask& task, const Component& component);
 
     std::int64_t n_components = 0, n_splits = 0;
+    std::size_t n_settled = 0;  // vertices of the current component that are final
     std::int64_t n_paths() const { return flow_.n_paths(); }
     std::int64_t path_arcs() const { return flow_.path_arcs(); }
     std::int64_t n_level_pushes() const { return flow_.n_level_pushes(); }

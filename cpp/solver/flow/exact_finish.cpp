@@ -45,12 +45,16 @@ ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
         return End::expired;
     }
     mark_all();
+    n_open_ = state_.n();
+    n_settled_ = 0;
+    callers_ = solvers.data();
     bool finished = true;
     // Rounding may leave a component unbalanced, which shows when its outflow is recomputed.
     constexpr int most_attempts = 4;
     for (int attempt = 0; finished && is_dirty() && attempt < most_attempts; ++attempt) {
         finished = run_rounds(task, solvers, n_threads, budget) && settle(task, budget);
     }
+    callers_ = nullptr;
     for (const ComponentSolver& solver : solvers) {
         stats_.components += solver.n_components;
         stats_.splits += solver.n_splits;
@@ -182,11 +186,15 @@ bool ExactFinish::gather_dirty(WorkBudget& budget) {
 bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solvers, int n_threads,
                               WorkBudget& budget) {
     constexpr std::size_t large = 1 << 17, vertices_per_batch = 1 << 12;
+    n_open_ = at(borders_.back());
+    n_settled_ = 0;
     std::vector<std::size_t> batches;
     std::size_t filled = vertices_per_batch;
     for (std::size_t i = 0; i < n_components(); ++i) {
         if (component(i).size() >= large) {
             if (!solvers[0].solve(task, component(i))) return false;
+            solvers[0].n_settled = 0;
+            n_settled_ += component(i).size();
             continue;
         }
         if (filled >= vertices_per_batch) {
@@ -198,10 +206,14 @@ bool ExactFinish::solve_dirty(FlowTask& task, std::vector<ComponentSolver>& solv
     batches.push_back(n_components());
     std::atomic<bool> finished = true;
     const auto solve_batch = [&](int batch, int worker) {
-        for (std::size_t i = batches[at(batch)]; i < batches[at(batch) + 1]; ++i)
-            if (component(i).size() < large && finished &&
-                !solvers[at(worker)].solve(task, component(i)))
-                finished = false;
+        std::size_t n_solved = 0;
+        for (std::size_t i = batches[at(batch)]; i < batches[at(batch) + 1]; ++i) {
+            if (component(i).size() >= large || !finished) continue;
+            if (!solvers[at(worker)].solve(task, component(i))) finished = false;
+            n_solved += component(i).size();
+        }
+        solvers[at(worker)].n_settled = 0;
+        n_settled_ += n_solved;
     };
     parallel_for(static_cast<int>(batches.size()) - 1, n_threads, solve_batch,
                  [&] { budget.check_watch(); });
@@ -325,6 +337,13 @@ bool ExactFinish::settle(FlowTask& task, WorkBudget& budget) {
     }
     dirty_.swap(unbalanced);
     return true;
+}
+
+double ExactFinish::settled() const {
+    if (callers_ == nullptr || state_.n() == 0) return 0.0;
+    const std::size_t n_settled = n_settled_ + callers_->n_settled;
+    const auto open = static_cast<double>(n_open_ - std::min(n_open_, n_settled));
+    return 1.0 - open / static_cast<double>(state_.n());
 }
 
 std::size_t ExactFinish::n_bytes() const {

@@ -21,6 +21,7 @@
 // all edges are opened and the plain scheme, which needs no guess, runs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -68,6 +69,10 @@ class ExactFinish {
     const ExactFinishStats& stats() const { return stats_; }
     std::size_t n_bytes() const;
 
+    // The share of the vertices whose component is final in this round. Only the thread that called
+    // `solve` may ask, from its watch.
+    double settled() const;
+
   private:
     std::size_t n_components() const { return borders_.size() - 1; }
     Component component(std::size_t i) const {
@@ -96,6 +101,9 @@ class ExactFinish {
     bool all_dirty_ = false;       // or all of them
     std::vector<Vertex> borders_;  // of those components in FlowState::order
     ExactFinishStats stats_;
+    std::size_t n_open_ = 0;                    // vertices of this round's components
+    std::atomic<std::size_t> n_settled_ = 0;    // of them, in components that are solved
+    const ComponentSolver* callers_ = nullptr;  // the solver on the thread of the caller
     double largest_weight_;
 };
 

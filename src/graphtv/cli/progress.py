@@ -38,7 +38,7 @@ def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | No
         rich.TextColumn("{task.description}"),
         rich.BarColumn(),
         rich.TextColumn("iteration {task.fields[iteration]}"),
-        rich.TextColumn("log₁₀ gap {task.fields[log_gap]}"),
+        rich.TextColumn("{task.fields[state]}"),
         rich.TimeElapsedColumn(),
     )
     with rich.Progress(
@@ -48,7 +48,7 @@ def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | No
         # Output to the same terminal appears above the bar; files and pipes are not affected.
         redirect_stdout=sys.stdout.isatty(),
     ) as bar:
-        task = bar.add_task(title, total=1.0, iteration=0, log_gap="-")
+        task = bar.add_task(title, total=1.0, iteration=0, state="log₁₀ gap -")
         reach, last, runs = Reach(tol), 0, 1
 
         def show(info: Info) -> None:
@@ -59,24 +59,27 @@ def progress_bar(title: str, tol: float) -> Iterator[Callable[[Info], None] | No
             bar.update(
                 task,
                 description=title if runs == 1 else f"{title}, run {runs}",
-                completed=reach(info.relative_gap),
+                completed=reach(info.relative_gap, info.settled or 0.0),
                 iteration=info.iteration,
-                log_gap=_logarithm(info.relative_gap),
+                state=_state(info),
             )
 
         yield show
 
 
 class Reach:
-    """Progress towards a tolerance on a logarithmic scale; it never decreases."""
+    """Progress towards a tolerance on a logarithmic scale; it never decreases.
+
+    Max-flow goes the rest of the way.
+    """
 
     def __init__(self, tol: float) -> None:
         self._end = math.log10(tol or EXACT_GAP)
         self._start: float | None = None
         self._share = 0.0
 
-    def __call__(self, relative_gap: float) -> float:
-        """Return the progress from 0 to 1 for this gap."""
+    def __call__(self, relative_gap: float, settled: float = 0.0) -> float:
+        """Return the progress from 0 to 1 for this gap, and this share of max-flow."""
         if relative_gap == math.inf:
             return self._share
         now = max(math.log10(relative_gap), self._end) if relative_gap > 0.0 else self._end
@@ -84,8 +87,15 @@ class Reach:
             self._start = now
         whole = self._start - self._end
         share = (self._start - now) / whole if whole > 0.0 else 1.0
-        self._share = max(self._share, share)
+        self._share = max(self._share, share + (1.0 - share) * settled)
         return self._share
+
+
+def _state(info: Info) -> str:
+    """Return how far a run is, as text."""
+    if info.settled is not None:
+        return f"max-flow {info.settled:.0%}"
+    return f"log₁₀ gap {_logarithm(info.relative_gap)}"
 
 
 def _logarithm(gap: float) -> str:

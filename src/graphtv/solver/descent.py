@@ -30,6 +30,7 @@ class Descent:
 
     method = "descent"
     is_exhausted = False
+    settled = None
     _is_done_in_one = False  # whether one iteration gives the solution
 
     def __init__(

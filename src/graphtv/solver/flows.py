@@ -39,6 +39,8 @@ class Flows:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
         self._u, self._p, self._allowance = u, p, allowance
         self._start: Rounded | None = start  # until the flows start
+        self._finish: _core.ExactFinish | None = None  # during the flows
+        self._channel = 0
         self.iterations = 0
         self.is_final = self.is_exhausted = False
 
@@ -49,6 +51,13 @@ class Flows:
         self.is_exhausted = "exhausted" in ends
         self.is_final = not self.is_exhausted and "expired" not in ends
 
+    @property
+    def settled(self) -> float:
+        """During the flows, the share of the values that are final so far."""
+        if self._finish is None:
+            return 0.0
+        return (self._channel + self._finish.settled) / self._problem.term.n_channels
+
     def _run(self) -> list[str]:
         """Run the flows channel by channel and return how they ended."""
         graph, term = self._problem.graph, self._problem.term
@@ -57,22 +66,27 @@ class Flows:
             finish = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights, self._watch)
         except _core.Expired:
             return ["expired"]
+        self._finish = finish
         start, self._start = self._start, None
         assert start is not None
         rows = (values.reshape(term.n_channels, -1) for values in (self._p, self._u, start))
-        return [
-            finish.solve(
-                term,
-                channel,
-                row_p,
-                row_u,
-                self._watch,
-                self._n_threads,
-                self._allowance,
-                row_start,
-            )
-            for channel, (row_p, row_u, row_start) in enumerate(zip(*rows, strict=True))
-        ]
+        ends = []
+        try:
+            for self._channel, (p, u, rounded_p) in enumerate(zip(*rows, strict=True)):
+                end = finish.solve(
+                    term,
+                    self._channel,
+                    p,
+                    u,
+                    self._watch,
+                    self._n_threads,
+                    self._allowance,
+                    rounded_p,
+                )
+                ends.append(end)
+        finally:
+            self._finish = None  # frees its memory
+        return ends
 
     def evaluate(self) -> tuple[float, float]:
         """Return the primal and the dual objective of the current point, up to rounding."""

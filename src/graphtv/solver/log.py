@@ -8,6 +8,9 @@ from typing import Protocol, TextIO
 
 from graphtv.result import Record, Stage
 
+FIRST_FLOW = 1.0
+"""Seconds of a run before its log tells how far max-flow is."""
+
 COLUMNS = "  iter   sweeps     time |       primal         dual  rel.gap |     step restart"
 
 
@@ -50,6 +53,7 @@ class Log:
         self._verbose = verbose
         self._stream = stream or sys.stdout
         self._next = 0
+        self._next_flow = FIRST_FLOW
 
     def header(self, **facts: str) -> None:
         """Print one line per fact, then the header of the table."""
@@ -72,6 +76,13 @@ class Log:
             f" {record.primal:12.6g} {record.dual:12.6g} {record.relative_gap:8.1e} |"
             f" {step:8.3g} {restarts:7d}{'  ' + note if note else ''}"
         )
+
+    def flow(self, seconds: float, settled: float) -> None:
+        """Print how far max-flow is. Rows become less frequent during a long run."""
+        if not self._verbose or seconds < self._next_flow:
+            return
+        self._next_flow = max(seconds + FIRST_FLOW, 1.25 * seconds)
+        self._print(f"{'':15s} {seconds:8.3f} | max-flow: {settled:.0%} of the vertices are final")
 
     def footer(self, result: Outcome, stages: Sequence[Stage] = ()) -> None:
         """Print the status, the objectives and the work done."""

@@ -22,6 +22,7 @@ from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
 from graphtv.solver.strategy import Continue, Decision, Moment, Stop, Strategy, SwitchTo
 from graphtv.solver.termination import EXACT_GAP
+from graphtv.solver.ticker import Ticker
 from graphtv.terms._arrays import from_core
 
 Callback = Callable[[Info], Any]
@@ -50,11 +51,12 @@ class Run:
         watch: _core.Watch,
         log: Log,
         callback: Callback | None,
+        ticker: Ticker,
     ) -> None:
         self._problem, self._form = problem, form
         self._strategy, self._stages = strategy, stages
         self._incumbent, self._reserve, self._watch = incumbent, reserve, watch
-        self._log, self._callback = log, callback
+        self._log, self._callback, self._ticker = log, callback, ticker
         self._next_look = 1
         self._has_failed = False  # whether max-flow has failed since the last report
         self._count = stages.count
@@ -125,11 +127,20 @@ class Run:
         is_over = False
         while not is_over:
             start = time.perf_counter()
-            stage.advance(limit - before - stage.iterations)
+            self._advance(limit - before - stage.iterations)
             self._reserve.saw_iteration(time.perf_counter() - start)
             is_over = before + stage.iterations >= last or stage.is_final or stage.is_exhausted
             is_over = is_over or self._watch.expired
         self._count = self._stages.count
+
+    def _advance(self, at_most: int) -> None:
+        """Let the stage advance. Max-flow takes long, so it reports in between."""
+        stage = self._stages.current
+        if stage.settled is None:
+            stage.advance(at_most)
+        else:
+            with self._ticker.reporting(self._report_flow):
+                stage.advance(at_most)
 
     def _is_due(self) -> bool:
         """Whether to evaluate the gap."""
@@ -215,6 +226,19 @@ class Run:
         if self._has_failed:
             note, self._has_failed = "max-flow: budget exhausted", False
         self._log.row(record, stages.step_size, stages.restarts, note)
+        self._tell(record)
+
+    def _report_flow(self) -> None:
+        """Report how far max-flow is, with the objectives of the last evaluation."""
+        seconds, records = self.progress.elapsed, self.progress.records
+        settled = self._stages.current.settled or 0.0
+        self._log.flow(seconds, settled)
+        if records:
+            self._tell(self._form.record(records[-1])._replace(time=seconds), settled)
+
+    def _tell(self, record: Record, settled: float | None = None) -> None:
+        """Call the callback, which may end the run."""
+        stages = self._stages
         if self._callback is None:
             return
 
@@ -222,7 +246,8 @@ class Run:
             u = self._incumbent.primal_point(stages.current)
             return from_core(self._form.restore(u), self._problem.shape)
 
-        answer = self._callback(Info(*record, stages.step_size, stages.restarts, point))
+        info = Info(*record, stages.step_size, stages.restarts, point, settled)
+        answer = self._callback(info)
         if isinstance(answer, bool | np.bool_) and answer:
             self._reserve.is_unhurried = True
             self._watch.interrupt()

@@ -24,6 +24,7 @@ class Pdhg:
     kernel = "pdhg"
     is_final = False
     is_exhausted = False
+    settled = None
 
     def __init__(
         self,

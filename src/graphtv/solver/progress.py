@@ -28,6 +28,9 @@ class Info:
         The step size of PDHG, or the momentum of descent.
     restarts : int
         Restarts so far.
+    settled : float or None
+        During max-flow, the share of the vertices whose values are final so far. The objectives are
+        those of the last evaluation, which was before the flow. None if the gap was evaluated.
     u : ndarray
         The current primal point, computed on access.
     """
@@ -41,6 +44,7 @@ class Info:
     step: float
     restarts: int
     _point: Callable[[], Floats] = field(repr=False)
+    settled: float | None = None
 
     @property
     def u(self) -> Floats:

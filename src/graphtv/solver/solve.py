@@ -30,6 +30,7 @@ from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
 from graphtv.solver.strategy import Plan, Strategy, plan
 from graphtv.solver.termination import CLOSER, EXACT_GAP, exact_gap
+from graphtv.solver.ticker import Ticker
 from graphtv.solver.tuning import TUNING
 from graphtv.terms._arrays import from_core, to_core
 
@@ -77,7 +78,9 @@ def solve(
         Called with an object `info` whenever the gap has been computed. Its attributes are
         `iteration`, `sweeps`, `time`, `primal`, `dual`, `relative_gap`, `step`, `restarts` and
         `u`, which is computed on access. Returning True ends the run. The calls become less
-        frequent during a long run.
+        frequent during a long run. During max-flow the callback is called every 0.1 s with
+        ``info.settled``, the share of the vertices whose values are final, and with the gap before
+        the flow. Otherwise `settled` is None.
     stop : callable, optional
         Called about every 20 ms, also during an iteration. If it returns True, the run ends with
         status ``interrupted``. ``threading.Event().is_set`` lets another thread end the run. It
@@ -123,7 +126,8 @@ def solve(
     as_callable(callback, "callback")
     as_callable(stop, "stop")
     log = Log(as_flag(verbose, "verbose"))
-    watch = _core.Watch(seconds, stop)
+    ticker = Ticker(stop)
+    watch = _core.Watch(seconds, stop if callback is None and not verbose else ticker)
     form, given, problem = problem._form, problem, problem._normal
     check_memory(
         8 * DOUBLES_PER_VERTEX * math.prod(problem.shape)
@@ -151,7 +155,7 @@ def solve(
         give_back(problem.graph.n_edges)
         strategy = Strategy(chosen, tolerance or exact_gap(given), limit, TUNING)
         incumbent.best = warm or without_variation(problem, watch, threads)
-        run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback)
+        run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback, ticker)
         status, found = run()
         certificate = certify_rounded(given, found, threads)
 

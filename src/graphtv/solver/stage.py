@@ -51,6 +51,10 @@ class Stage(Points, Protocol):
         """Number of restarts so far."""
 
     @property
+    def settled(self) -> float | None:
+        """The share of the values that are final so far, for a stage of one long iteration."""
+
+    @property
     def is_final(self) -> bool:
         """Whether another iteration would change nothing."""
 

@@ -18,6 +18,7 @@ class TreeDirect:
     kernel = "tree"
     step_size = 0.0
     restarts = 0
+    settled = None
     is_exhausted = False
 
     def __init__(self, problem: Problem, n_threads: int) -> None:

@@ -52,6 +52,7 @@ class Trivial:
     sweeps = 0
     step_size = 0.0
     restarts = 0
+    settled = None
     is_final = False
     is_exhausted = False
 
