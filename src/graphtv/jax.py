@@ -1,8 +1,8 @@
 """Total variation denoising as a function of JAX, with derivatives.
 
-The solution is computed on the CPU by a callback, and its derivative by JAX itself: an average over
-pieces, see `graphtv.derivatives`. The derivative is given to JAX in forward mode, from which it
-makes reverse mode and higher derivatives.
+A callback computes the solution on the CPU. JAX computes the derivative, which is an average over
+pieces (see `graphtv.derivatives`). The derivative is defined in forward mode, from which JAX
+derives reverse mode and higher derivatives.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def tv_denoise(
 
     Notes
     -----
-    The solution is exact up to rounding; it is computed in float64 and rounded to float32 if
-    `signal` is. At ties the derivative keeps the pieces, as in `graphtv.solution_vjp`.
+    The solution is exact up to rounding. It is computed in float64, and rounded to float32 if
+    `signal` has this type. At ties the derivative keeps the pieces, as in `graphtv.solution_vjp`.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def _sum(values: Any, pieces: Any) -> Any:
 
 
 def _on_host(graph: Graph, f: Any, omega: Any, c: Any) -> Any:
-    """Solve for arrays of NumPy; vmap may have added axes in front of all of them."""
+    """Solve for NumPy arrays, to all of which vmap may have added leading axes."""
     f, omega, c = (np.asarray(x) for x in (f, omega, c))
     batch = np.broadcast_shapes(f.shape[:-1], omega.shape[:-1], c.shape[:-1])
     signals = np.broadcast_to(f, (*batch, f.shape[-1])).reshape(-1, f.shape[-1])

@@ -1,7 +1,7 @@
 """Total variation denoising as a layer of PyTorch, with derivatives.
 
-The solution is computed on the CPU, and its derivative by PyTorch itself: an average over pieces,
-see `graphtv.derivatives`. It can be differentiated twice.
+graphtv computes the solution on the CPU. PyTorch computes the derivative, which is an average over
+pieces (see `graphtv.derivatives`). It can be differentiated twice.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def tv_denoise(
 
     Notes
     -----
-    The solution is exact up to rounding; it is computed in float64 on the CPU. Tensors of float64
-    on the CPU are not copied for it. Tensors on other devices are moved, with a warning once. At
-    ties the derivative keeps the pieces, as in `graphtv.solution_vjp`.
+    The solution is exact up to rounding. It is computed in float64 on the CPU. Float64 tensors on
+    the CPU are not copied. Tensors on other devices are moved to the CPU, with one warning. At ties
+    the derivative keeps the pieces, as in `graphtv.solution_vjp`.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class TVDenoise(torch.nn.Module):  # type: ignore[misc]
         return {**self.__dict__, "_graphs": {}}
 
     def extra_repr(self) -> str:
-        """Return what the representation of the module shows."""
+        """Return the text inside the parentheses of the representation."""
         return f"n_dims={self.n_dims}, weight={self.weight.tolist()}"
 
 

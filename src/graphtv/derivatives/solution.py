@@ -15,9 +15,9 @@ Then the derivative of the scalar is -v_i ∂G_i'/∂θ with respect to a parame
 -sign(u_i - u_j) (v_i - v_j) with respect to ω_e. It is 0 for edges within a piece.
 
 At a tie, where an arbitrarily small change splits a piece, the derivative is not unique. This
-module never splits: it takes the element of the generalised Jacobian in which all neighbours of
-equal value move together. This is a limit of derivatives at points without ties: shrink p within
-the pieces a little, and the pieces are the same with |p| < 1.
+module never splits a piece. It uses the element of the generalised Jacobian in which all neighbours
+of equal value move together. This is a limit of derivatives at points without ties: if p is
+slightly reduced within the pieces, the pieces are the same, with |p| < 1.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["SolutionGradient", "solution_vjp"]
 
 
 class SolutionGradient(NamedTuple):
-    """The derivative of a scalar with respect to what defines a problem.
+    """The derivative of a scalar with respect to the data and the weights of a problem.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ class SolutionGradient(NamedTuple):
         With respect to the data f, of the shape of u. It is 0 for the labels of `LogisticLoss`,
         and where there is no data.
     vertex_weights : ndarray
-        With respect to the weights c of the data, one per entry of u; 0 where there is no data.
-        Sum over the entries that share a weight.
+        With respect to the weights c of the data, one per entry of u; 0 where there is no data. If
+        several entries share a weight, sum over these entries.
     edge_weights : ndarray, shape (m,)
         With respect to the weights ω of the graph.
 
@@ -91,9 +91,9 @@ def solution_vjp(problem: Problem, result: Result, cotangent: Any) -> SolutionGr
     Notes
     -----
     Where a small change would split a piece, the solution has no unique derivative. The result is
-    then the element of the generalised Jacobian that keeps the pieces as they are. A piece
-    without data, whose value need not be unique, has the derivative 0. So has a piece on which the
-    loss is linear, such as the linear part of the Huber loss.
+    then the element of the generalised Jacobian that keeps the pieces as they are. The derivative
+    is 0 for a piece without data, whose value need not be unique. It is also 0 for a piece on which
+    the loss is linear, such as the linear part of the Huber loss.
 
     Examples
     --------
@@ -126,14 +126,14 @@ def solution_vjp(problem: Problem, result: Result, cotangent: Any) -> SolutionGr
 
 
 def adjoint_state(pieces: NDArray[np.integer[Any]], cotangent: Floats, curvature: Floats) -> Floats:
-    """Return v by entry: the sum of the cotangent over a piece, over that of the curvature.
+    """Return v: the sum of the cotangent over each piece divided by the sum of the curvature.
 
     All arrays have shape (n, C), with the pieces 0, 1, … in each column.
     """
     n, n_channels = pieces.shape
     bins = (pieces + n * np.arange(n_channels, dtype=np.int64)).ravel()
     pull, stiffness = (np.bincount(bins, values.ravel()) for values in (cotangent, curvature))
-    with np.errstate(over="ignore"):  # of a huge cotangent
+    with np.errstate(over="ignore"):  # if the cotangent is huge
         v = np.divide(pull, stiffness, out=np.zeros_like(pull), where=stiffness > 0.0)
     return np.asarray(v[bins].reshape(n, n_channels))
 

@@ -1,4 +1,4 @@
-"""Images of other libraries: they come back as what they were.
+"""Images of other libraries: the result has the same type as the input.
 
 - `xarray.DataArray`: dimensions, coordinates, attributes and name are kept. Masks and weights that
   are DataArrays are matched by dimension.
