@@ -25,6 +25,7 @@ LAYERS = (
     ("applications",),
     ("derivatives",),
     ("jax", "torch"),
+    ("adapters",),
     ("io",),
     ("gallery", "datasets"),
     ("plot",),
