@@ -1,9 +1,10 @@
 """Exact TV on trees: time per vertex on spanning trees and on trees that are hard.
 
-Nanoseconds per vertex on one thread for one proximal step (gather, solve, scatter), best of several
-turns, for low, medium and high weights; hard trees also have their ratio to the median of the
-spanning trees of the same run. `build` is the time to lay out the forest, once. No peer runs yet:
-treelas (https://github.com/EQt/treelas) solves trees, but has to be built from source.
+The table shows nanoseconds per vertex on one thread for one proximal step (gather, solve, scatter),
+the best of several turns, for low, medium and high weights. For hard trees, it also shows the ratio
+to the median of the spanning trees of the same run. `build` is the time to lay out the forest,
+once. No peer runs yet: treelas (https://github.com/EQt/treelas) solves trees, but has to be built
+from source.
 """
 
 from __future__ import annotations

@@ -6,9 +6,10 @@ contains a minimiser is a theorem, tested elsewhere.)
 
     P = G(u) + F(Ku),    D = -G*(-Kᵀp) - F*(p),    D ≤ minimum ≤ P
 
-The conjugates of losses are maxima over a range that holds a solution: that of the data of a
-channel in one component of the graph, or any wider one, such as that of all data. A wider range
-gives a smaller dual objective, which is still a bound. The verifier computes it for both.
+The conjugates of losses are maxima over a range that contains a solution. This is the range of the
+data of a channel in one component of the graph, or any wider range, such as that of all data. A
+wider range gives a smaller dual objective, which is still a bound. The verifier computes it for
+both.
 
 On x86, long doubles have 64 bits and exponents up to ±16383, so that squares of 1e150 do not
 overflow and a relative gap of 1e-15 can be resolved.

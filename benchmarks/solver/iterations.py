@@ -5,9 +5,9 @@
 
 There is one row per instance, method and preconditioner, with the iterations of the certified
 result and its seconds. The last two columns show the iterations of a prototype on instances of the
-same kind and size with other numbers: those of its accelerated block descent, which descent should
-not exceed, and those of the accelerated PDHG of the paper. `-` means that the gap was not reached
-within the limits.
+same kind and size with other numbers. The first one is its accelerated block descent, which descent
+should not exceed. The second one is the accelerated PDHG of the paper. `-` means that the gap was
+not reached within the limits.
 """
 
 from __future__ import annotations

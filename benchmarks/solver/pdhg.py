@@ -2,9 +2,9 @@
 
     python benchmarks/solver/pdhg.py [--quick]
 
-Counts to relative gaps of 1e-4, 1e-6 and 1e-10, and the time to the last of them that was reached,
-relative to the paper's scheme on the same problem and partition (squared loss), or to constant
-steps (absolute loss).
+The script counts the iterations to relative gaps of 1e-4, 1e-6 and 1e-10. It also shows the time to
+the last gap that was reached, relative to the paper's scheme on the same problem and partition
+(squared loss) or to constant steps (absolute loss).
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ std::vector<Forest> first_fit_linear_forests(
     const EdgeList& graph, std::span<const EdgeIndex> order,
     const std::function<void()>& interrupt = [] {});
 
-// The paper's procedure: take a spanning forest of what remains (Kruskal in the given order), drop
-// every edge at a vertex of degree above 2 in it, then add remaining edges (in the same order)
-// while the forest stays linear; subtract and repeat.
+// The paper's procedure: take a spanning forest of the remaining edges (Kruskal in the given
+// order). Drop every edge at a vertex of degree above 2. Add remaining edges, in the same order,
+// while the forest stays linear. Subtract the forest and repeat.
 //
 // Departure: a pass reads all remaining edges, but takes at most two edges at a hub. When a pass
 // takes less than a twentieth of the remaining edges, first fit places the rest into separate

@@ -26,8 +26,9 @@ def groups_of(problem):
 def objectives(problem, u, p, *, by_component=False):
     """Primal, dual and gap in forty digits; for a custom term, by that term.
 
-    The dual objective needs a range that holds a solution: that of all data or, if `by_component`,
-    that of the data of a channel in one component of the graph, which gives a better bound.
+    The dual objective needs a range that contains a solution. This is the range of all data. With
+    `by_component` it is that of the data of a channel in one component of the graph, which gives a
+    better bound.
     """
     K = problem.graph.gradient()
     delta = problem.penalty.delta

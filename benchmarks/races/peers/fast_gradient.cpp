@@ -27,9 +27,9 @@ struct Momentum {
 
 extern "C" {
 
-// A grid of nz × ny × nx, row-major (nz = 1 for images), in the passes of CCPi-Regularisation's
-// FGP_TV: the primal, the gradient step, the projection, the extrapolation, each over the whole array
-// and on all threads that OpenMP is allowed.
+// A row-major grid of nz × ny × nx (nz = 1 for images). The passes are those of
+// CCPi-Regularisation's FGP_TV: the primal, the gradient step, the projection and the
+// extrapolation. Each pass runs over the whole array, on all threads of OpenMP.
 void fgp_plain(const float *f, float *u, int nz, int ny, int nx, float weight, int iterations) {
     const std::size_t n = static_cast<std::size_t>(nz) * ny * nx;
     const std::size_t row = nx, slab = static_cast<std::size_t>(nx) * ny;
@@ -93,8 +93,8 @@ void fgp_plain(const float *f, float *u, int nz, int ny, int nx, float weight, i
     primal(x);
 }
 
-// The same iterates for the same grid in one pass, a few rows in the cache at a time, and free of
-// branches, so that the compiler uses vector instructions: harder to beat than any peer on offer.
+// The same iterates for the same grid in one pass, with a few rows in the cache at a time. There
+// are no branches, so the compiler uses vector instructions. No package offers this.
 void fgp_fused(const float *f, float *u, int nz, int ny, int nx, float weight, int iterations) {
     const std::size_t n = static_cast<std::size_t>(nz) * ny * nx;
     const std::size_t row = nx, slab = static_cast<std::size_t>(nx) * ny;
@@ -111,8 +111,8 @@ void fgp_fused(const float *f, float *u, int nz, int ny, int nx, float weight, i
     float *const x2 = axes == 3 ? xs[2].data() + slab + 1 : nullptr;
     float *const y2 = axes == 3 ? ys[2].data() + slab + 1 : nullptr;
 
-    // Flows out of the last vertices of an axis are never written: they stay 0, and so does the
-    // flow that the vertex after them in memory, the first of the next row, receives along the axis.
+    // Flows out of the last vertices of an axis are never written and stay 0. So the next vertex in
+    // memory, the first of the next row, receives no flow along the axis.
     const auto primal_row = [&](const float *a0, const float *a1, const float *a2, std::size_t v) {
         const float *__restrict g = f + v;
         float *__restrict out = u + v;

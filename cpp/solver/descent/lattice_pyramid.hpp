@@ -1,8 +1,8 @@
 // A start for descent over the edges of a grid, from coarse to fine.
 //
 // Restricted to functions that are constant on blocks of 2 × 2 (× 2 …) vertices, the problem is
-// that of a grid of half the size. The weight of a block is the total weight of its vertices, its
-// value is their mean, and the capacity of an edge between two blocks is the total capacity of the
+// that of a grid of half the size. The weight of a block is the total weight of its vertices, and
+// its value is their mean. The capacity of an edge between two blocks is the total capacity of the
 // edges that join them. The coarse flow is distributed over these edges in proportion to their
 // capacities, which gives a feasible flow between blocks. The first iterations on the fine grid
 // find the flow within blocks. On a grid that is 2^k times smaller, one iteration carries

@@ -54,8 +54,9 @@ long long next_change(long long iteration) {
     return iteration + (iteration < 30 ? 3 : iteration < 60 ? 6 : iteration / 5);
 }
 
-// √(xy) and √(x/y), by parts only where there is no other way: of a number whose unit is an odd power
-// of two, the root would be rounded differently after a scaling of the data.
+// √(xy) and √(x/y). The roots of x and y are taken separately only if the product or quotient
+// overflows or underflows. If the unit of a number is an odd power of two, its root would be
+// rounded differently after a scaling of the data.
 double root_of_product(double x, double y) {
     const double product = x * y;
     return std::isnormal(product) ? std::sqrt(product) : std::sqrt(x) * std::sqrt(y);
@@ -217,10 +218,10 @@ bool Pdhg::is_steady(const Distances& moved) {
     return checked_residual_ <= steady_fall * steady_fall * before;
 }
 
-// Switches to restarts with the natural weight, since balancing has not found a good one. The point
-// that it has found is no better: where condition numbers are large, it is much farther from the
-// solution than the start is, and so would the anchor be. A start that was given is not stored, so
-// the run continues from (û, p̂) there.
+// Switches to restarts with the natural weight, since balancing has not found a good one. The
+// current point is not a better start: if condition numbers are large, it is much farther from the
+// solution than the starting point, and so would be the anchor. A start that was given is not
+// stored, so the run continues from (û, p̂) there.
 void Pdhg::begin_restarts() {
     scheme_ = Scheme::restarted;
     if (!is_warm_) {

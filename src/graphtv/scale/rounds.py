@@ -87,8 +87,8 @@ class Rounds:
     records : list of Record
         One per round.
     proof, unrounded : Proof
-        What is proved of the points of the last round, as returned and before they are rounded
-        around an offset, in the coordinates of the tiles.
+        The proofs for the returned points of the last round, and for the points before the offset
+        is added, in the coordinates of the tiles.
     """
 
     def __init__(self, tiles: Tiles, options: Options) -> None:

@@ -91,8 +91,8 @@ def spanning_forest_packing(n_vertices: int, edges: Sequence[Edge]) -> int:
     """Return the largest number of disjoint spanning forests.
 
     For a connected graph it is min ⌊crossing edges / (|P| - 1)⌋ over all partitions P of the
-    vertices into at least two parts (Tutte, Nash-Williams 1961); otherwise the least over the
-    components that have an edge, 0 if none has.
+    vertices into at least two parts (Tutte, Nash-Williams 1961). Otherwise it is the minimum over
+    the components that have an edge, and 0 if there is none.
     """
     names = components(n_vertices, edges)
     packings = []

@@ -100,8 +100,8 @@ def fused_lasso(
     values.
 
     The labels of `signal`, `vertex_weights` and `sparsity` must be the names of the graph, in any
-    order. If the graph has no names, labels that are the numbers of its vertices are matched too,
-    and a Series with other labels has one value per vertex in order.
+    order. If the graph has no names, labels that are vertex numbers are matched too. A Series with
+    other labels then has one value per vertex, in order.
 
     A dask array is a signal on a grid of its shape, and `graph` is ``'grid'`` or a list with the
     weights of each axis. It is solved chunk by chunk on the Dask scheduler, to the same optimum.

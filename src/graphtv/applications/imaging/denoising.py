@@ -106,9 +106,9 @@ def denoise_tv(
     weight : float, ndarray, list or 'auto'
         Larger values give a smoother image. The weight has the unit of the image (after the
         division for uint8 and uint16): a region of P pixels with a boundary of B pixel sides
-        moves by weight · B/P towards its surroundings. It is one number; or an array with one
-        number per pixel (an edge uses the mean of its two pixels); or a list with one number or
-        array per axis, as in `grid_graph`. ``'auto'`` uses `suggest_weight`.
+        moves by weight · B/P towards its surroundings. It is one number, an array with one number
+        per pixel, or a list with one number or array per axis as in `grid_graph`. With an array, an
+        edge uses the mean of its two pixels. ``'auto'`` uses `suggest_weight`.
     mask : array_like of bool, optional
         True for known pixels. Where it is False the value of the image is ignored, and the pixel
         is filled in from its surroundings. It has the shape of the image, with or without
