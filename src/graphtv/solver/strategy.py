@@ -58,7 +58,7 @@ class Plan:
 
     @property
     def ascends(self) -> bool:
-        """Whether the dual objective never decreases, so older dual points need not be kept."""
+        """Whether later dual points are better, so that older ones need not be kept."""
         return self.flows or (self.stage in ("edges", "forests") and not self.is_trial)
 
 

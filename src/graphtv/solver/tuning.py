@@ -72,13 +72,11 @@ class Tuning:
     """Edges up to which PDHG rebuilds its forests: 2 µs per edge, uninterruptible (latency)."""
 
     stiff_tree: float = 20.0
-    """Edge weight, relative to the slope of the loss, from which `HuberTV` on trees uses
-    forests."""
+    """Edge weight relative to the slope of the loss, from which `HuberTV` on trees uses forests."""
     stiff_grid: float = 10.0
     """The same on grids, for the squared loss (tolerances)."""
     stiff_condition: float = 60.0
-    """ω/√(cδ) from which edges take more than ten times as many iterations as chains
-    (tolerances)."""
+    """ω/√(cδ) from which edges take over ten times as many iterations as chains (tolerances)."""
     trial: int = 4
     """Iterations of forest descent that show whether as many more are sufficient (tolerances)."""
 
@@ -98,12 +96,11 @@ class Tuning:
     far_flows_gap: float = 2e-6
     """The same on grids where edges were slow (2048² image with large pieces: 2.4× → 1.1×)."""
     shortest_cheap_start: int = 16
-    """Iterations over edges before max-flow or a polish on the way to it is tried (choices)."""
+    """Iterations over edges before max-flow, or a polish before max-flow, is tried (choices)."""
     longest_start: int = 400
-    """Iterations after which max-flow is tried whatever the gap (choices)."""
+    """Iterations after which max-flow is tried for any gap (choices)."""
     longest_blind_start: int = 30
-    """The same if data is missing: descent with substitute weights misses the solution
-    (choices)."""
+    """The same if data is missing: substitute weights do not give the solution (choices)."""
     volume_price: float = 4.0
     """Factor of the cost of max-flow in three dimensions, in iterations (tolerances)."""
     allowance_growth: float = 4.0
@@ -119,7 +116,7 @@ class Tuning:
 
     # When to evaluate the gap
     longest_stride: int = 32
-    """Largest interval between evaluations, up to 8 times as many iterations (estimate)."""
+    """Largest interval of evaluations during the first 8 times as many iterations (estimate)."""
     overshoot: float = 0.125
     """Smallest interval between evaluations, as a fraction of the iterations: wasted at the end."""
     stride_of_forecast: float = 0.6
@@ -137,9 +134,9 @@ class Tuning:
     polish_within: float = 1e3
     """A polish is tried when the gap is at most this many times the target (choices)."""
     polish_after_success: float = 1.3
-    """Factor of the interval to the next polish after a success (choices)."""
+    """After a successful polish, the next one comes at this multiple of the iterations (choices)."""
     polish_after_failure: float = 2.5
-    """The same after a failure (choices)."""
+    """The same after a failed polish (choices)."""
 
     # When to keep, and when to give up
     keep_from: int = 500
