@@ -134,7 +134,7 @@ class Tuning:
     polish_within: float = 1e3
     """A polish is tried when the gap is at most this many times the target (choices)."""
     polish_after_success: float = 1.3
-    """After a successful polish, the next one comes at this multiple of the iterations (choices)."""
+    """After a successful polish, the next comes at this multiple of the iterations (choices)."""
     polish_after_failure: float = 2.5
     """The same after a failed polish (choices)."""
 
