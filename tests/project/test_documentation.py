@@ -1,6 +1,7 @@
 """The pages: their Python runs, their claims hold, links resolve, and no page is left out."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -64,6 +65,17 @@ def test_every_script_of_the_gallery_has_a_page_and_a_picture(script):
     assert f":link: {script.stem}\n" in (DOCS / "gallery" / "index.md").read_text("utf-8")
     tests = "".join(test.read_text("utf-8") for test in (ROOT / "tests").glob("**/test_*.py"))
     assert f'"{script.name}"' in tests or f"/{script.name}" in tests  # it is run
+
+
+def test_every_page_of_the_theory_begins_with_a_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    runpy.run_path(str(DOCS / "theory" / "pictures.py"))["main"](tmp_path)
+    pages = {page.stem for page in (DOCS / "theory").glob("*.md")} - {"index"}
+    assert {picture.stem for picture in tmp_path.iterdir()} == pages
+    for name in pages:
+        beginning = (DOCS / "theory" / f"{name}.md").read_text("utf-8").partition("\n## ")[0]
+        assert f"](../images/theory/{name}.png)" in beginning
+        assert (DOCS / "images" / "theory" / f"{name}.png").stat().st_size <= 50_000
 
 
 def test_the_reference_has_every_public_name():
