@@ -54,7 +54,7 @@ class Run:
         ticker: Ticker,
     ) -> None:
         self._problem, self._form = problem, form
-        self._strategy, self._stages = strategy, stages
+        self._strategy, self.stages = strategy, stages
         self._incumbent, self._reserve, self._watch = incumbent, reserve, watch
         self._log, self._callback, self._ticker = log, callback, ticker
         self._next_look = 1
@@ -62,6 +62,11 @@ class Run:
         self._count = stages.count
         self.progress = Progress(strategy.tuning.progress)
         self._begin_stage()
+
+    @property
+    def tolerance(self) -> float:
+        """The relative gap that ends the run."""
+        return self._strategy.tolerance
 
     def __call__(self) -> tuple[Status, Certificate]:
         """Run until the tolerance or a limit is reached."""
@@ -78,7 +83,7 @@ class Run:
 
     def _decide(self) -> Decision:
         """Ask the strategy what comes next."""
-        count, stage, watch = self._count, self._stages.current, self._watch
+        count, stage, watch = self._count, self.stages.current, self._watch
         is_over = watch.expired  # also checks for interrupts
         now = Moment(
             count.iterations,
@@ -99,17 +104,17 @@ class Run:
 
     def _switch(self, decision: SwitchTo) -> None:
         """Switch to another stage, unless there is no time for it."""
-        before = self._stages.current
+        before = self.stages.current
         if before.is_exhausted:
             self.progress.fail(self._count)
             self._has_failed = True
-        self._stages.switch(decision, self._incumbent)
-        self._count = self._stages.count
-        if self._stages.current is not before:
+        self.stages.switch(decision, self._incumbent)
+        self._count = self.stages.count
+        if self.stages.current is not before:
             self._begin_stage()
 
     def _begin_stage(self) -> None:
-        stage, name = self._stages.current, self._stages.preconditioner_name
+        stage, name = self.stages.current, self.stages.preconditioner_name
         self.progress.begin(stage.method, name, stage.kernel, self._count)
 
     def _plan_look(self) -> None:
@@ -120,7 +125,7 @@ class Run:
 
     def _step(self) -> None:
         """Iterate until a decision is due."""
-        stage, strategy, limit = self._stages.current, self._strategy, self._strategy.max_iterations
+        stage, strategy, limit = self.stages.current, self._strategy, self._strategy.max_iterations
         before = self._count.iterations - stage.iterations
         last = self.progress.last_progress.iteration + strategy.patience(self.progress) + 1
         last = min(last, self._next_look, limit)
@@ -131,11 +136,11 @@ class Run:
             self._reserve.saw_iteration(time.perf_counter() - start)
             is_over = before + stage.iterations >= last or stage.is_final or stage.is_exhausted
             is_over = is_over or self._watch.expired
-        self._count = self._stages.count
+        self._count = self.stages.count
 
     def _advance(self, at_most: int) -> None:
         """Let the stage advance. Max-flow takes long, so it reports in between."""
-        stage = self._stages.current
+        stage = self.stages.current
         if stage.settled is None:
             stage.advance(at_most)
         else:
@@ -144,14 +149,14 @@ class Run:
 
     def _is_due(self) -> bool:
         """Whether to evaluate the gap."""
-        stage, limit = self._stages.current, self._strategy.max_iterations
+        stage, limit = self.stages.current, self._strategy.max_iterations
         if stage.is_exhausted:
             return False  # its point is still that of the previous stage
         return stage.is_final or self._count.iterations >= min(self._next_look, limit)
 
     def _look(self, is_last: bool = False) -> None:
         """Evaluate the gap, keep better points, and report."""
-        stage, progress = self._stages.current, self.progress
+        stage, progress = self.stages.current, self.progress
         is_last = is_last or self._strategy.is_over(progress, stage.is_final)
         is_news = not progress.is_fresh(self._count.iterations)
         record = self._certify_last() if is_last else self._evaluate()
@@ -161,14 +166,14 @@ class Run:
     def _certify_last(self) -> Record:
         """Certify the last iterate, which need not have been evaluated."""
         tolerance = self._strategy.tolerance
-        found = self._incumbent.certify(self._stages.current, tolerance, is_last=True)
+        found = self._incumbent.certify(self.stages.current, tolerance, is_last=True)
         record = self.progress.record(self._count, found.primal, found.dual)
         return self._offer(found, record, is_last=True)
 
     def _evaluate(self) -> Record | None:
         """Evaluate the gap, and certify or polish if useful; return None if the watch expires."""
         strategy, incumbent, progress = self._strategy, self._incumbent, self.progress
-        stage, count = self._stages.current, self._count
+        stage, count = self.stages.current, self._count
         try:
             primal, dual = incumbent.evaluate(stage)
         except _core.Expired:
@@ -191,7 +196,7 @@ class Run:
 
     def _polish(self, record: Record) -> Record:
         """Polish the iterate, and certify the result if it may reach the tolerance."""
-        strategy, incumbent, stage = self._strategy, self._incumbent, self._stages.current
+        strategy, incumbent, stage = self._strategy, self._incumbent, self.stages.current
         start = time.perf_counter()
         polished = incumbent.polish(stage, record)
         seconds = time.perf_counter() - start
@@ -221,7 +226,7 @@ class Run:
 
     def _report(self, record: Record) -> None:
         """Print a row and call the callback, which may end the run."""
-        stages, record = self._stages, self._form.record(record)
+        stages, record = self.stages, self._form.record(record)
         note = NOTES.get(stages.current.kernel, "")
         if self._has_failed:
             note, self._has_failed = "max-flow: budget exhausted", False
@@ -231,14 +236,14 @@ class Run:
     def _report_flow(self) -> None:
         """Report how far max-flow is, with the objectives of the last evaluation."""
         seconds, records = self.progress.elapsed, self.progress.records
-        settled = self._stages.current.settled or 0.0
+        settled = self.stages.current.settled or 0.0
         self._log.flow(seconds, settled)
         if records:
             self._tell(self._form.record(records[-1])._replace(time=seconds), settled)
 
     def _tell(self, record: Record, settled: float | None = None) -> None:
         """Call the callback, which may end the run."""
-        stages = self._stages
+        stages = self.stages
         if self._callback is None:
             return
 
@@ -254,7 +259,7 @@ class Run:
 
     def _conclude(self, status: Status) -> tuple[Status, Certificate]:
         """Certify the last iterate, or use an earlier point if there is no time for it."""
-        incumbent, is_final = self._incumbent, self._stages.current.is_final
+        incumbent, is_final = self._incumbent, self.stages.current.is_final
         if status != "optimal" and not self._strategy.is_over(self.progress, is_final):
             if self._reserve.fits(status):
                 self._look(is_last=True)

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from graphtv import _core
-from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory, give_back
-from graphtv._validate import Floats, as_callable, as_count, as_flag, as_real, brief
+from graphtv._memory import give_back
 from graphtv.problem import Problem
 from graphtv.result import History, Result
 from graphtv.solver.certificate import (
+    Certificate,
     certify_in_time,
     certify_rounded,
     unrounded,
@@ -26,13 +26,14 @@ from graphtv.solver.level_set import LevelSet
 from graphtv.solver.log import Log
 from graphtv.solver.loop import Callback, Run
 from graphtv.solver.options import PDHG
+from graphtv.solver.request import Request
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
 from graphtv.solver.strategy import Plan, Strategy, plan
 from graphtv.solver.termination import CLOSER, EXACT_GAP, exact_gap
 from graphtv.solver.ticker import Ticker
 from graphtv.solver.tuning import TUNING
-from graphtv.terms._arrays import from_core, to_core
+from graphtv.terms._arrays import from_core
 
 
 def solve(
@@ -117,56 +118,86 @@ def solve(
     (array([0.5, 0.5, 2.5, 2.5]), 'optimal')
     """
     start = time.perf_counter()
-    if not isinstance(problem, Problem):
-        raise ValueError(f"problem must be a Problem, got {problem!r}")
-    tolerance = as_real(tol, "tol", minimum=0.0)
-    limit = as_count(max_iterations, "max_iterations")
-    seconds = math.inf if time_limit is None else as_real(time_limit, "time_limit", minimum=0.0)
-    threads = 0 if n_threads is None else as_count(n_threads, "n_threads", minimum=1)
-    as_callable(callback, "callback")
-    as_callable(stop, "stop")
-    log = Log(as_flag(verbose, "verbose"))
-    ticker = Ticker(stop)
-    watch = _core.Watch(seconds, stop if callback is None and not verbose else ticker)
-    form, given, problem = problem._form, problem, problem._normal
-    check_memory(
-        8 * DOUBLES_PER_VERTEX * math.prod(problem.shape)
-        + 8 * DOUBLES_PER_EDGE * math.prod(problem.dual_shape),
-        "solve",
+    request = Request.checked(
+        problem,
+        preconditioner,
+        method,
+        tol,
+        max_iterations,
+        time_limit,
+        warm_start,
+        callback,
+        stop,
+        verbose,
+        n_threads,
     )
-    points = _as_warm_start(warm_start, given)
-    n_entries = math.prod(problem.shape) + math.prod(problem.dual_shape)
-    reserve = Reserve(n_entries, watch, seconds, TUNING)
+    return _solve(request, start)
 
+
+def _solve(request: Request, start: float) -> Result:
+    """Run until the end, and once more if rounding u takes the result out of the tolerance."""
+    log, ticker = Log(request.verbose), Ticker(request.stop)
+    reports = request.callback is not None or request.verbose
+    watch = _core.Watch(request.seconds, ticker if reports else request.stop)
     with interrupting(watch):
-        warm = None if points is None else certify_in_time(problem, *points, threads, watch)
-        facts = Facts.of(problem, method, preconditioner, tolerance)
-        chosen = plan(facts, TUNING)
-        level_set = LevelSet(problem) if chosen.is_level_set else None
-        incumbent = Incumbent(problem, level_set, reserve, watch, threads, TUNING)
-        stages = Stages(
-            problem if level_set is None else level_set.inner, chosen, watch, threads, TUNING
-        )
-        asked = preconditioner if chosen.preconditioner == "custom" else chosen.preconditioner
-        stages.begin(facts, asked, method if isinstance(method, PDHG) else PDHG(), warm)
+        run, chosen = _prepare(request, watch, log, ticker)
         setup_time = time.perf_counter() - start
-        log.header(**_facts(given, chosen, stages, tolerance, seconds))
-        stages.forget_forests()  # the stage has copied what it needs
-        give_back(problem.graph.n_edges)
-        strategy = Strategy(chosen, tolerance or exact_gap(given), limit, TUNING)
-        incumbent.best = warm or without_variation(problem, watch, threads)
-        run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback, ticker)
         status, found = run()
-        certificate = certify_rounded(given, found, threads)
-
-    is_rounded_away = status == "optimal" and certificate.relative_gap > strategy.tolerance
-    made, count, proof, bound = (
-        stages.preconditioner,
-        stages.count,
-        certificate.proof,
-        certificate.error_bound,
+        certificate = certify_rounded(request.problem, found, request.threads)
+    is_rounded_away = status == "optimal" and certificate.relative_gap > run.tolerance
+    result = replace(
+        _outcome(request, chosen, run, found, certificate),
+        status="stalled" if is_rounded_away else status,
+        setup_time=setup_time,
+        solve_time=time.perf_counter() - start - setup_time,
     )
-    result = Result(
+    log.footer(result, result.stages)
+    if not is_rounded_away or request.tolerance <= EXACT_GAP:
+        return result
+    # Rounding is less harmful the closer u is to a solution, whose pieces are flat.
+    tolerance = max(CLOSER * request.tolerance, EXACT_GAP)
+    limit = request.max_iterations - result.iterations
+    rest = request.from_result(result, tolerance, limit, watch.remaining)
+    closer = _solve(rest, time.perf_counter())
+    return _continued(result, closer, request.problem)
+
+
+def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> tuple[Run, Plan]:
+    """Choose the method and set up its first stage."""
+    problem, threads = request.problem._normal, request.threads
+    n_entries = math.prod(problem.shape) + math.prod(problem.dual_shape)
+    reserve = Reserve(n_entries, watch, request.seconds, TUNING)
+    points = request.points
+    warm = None if points is None else certify_in_time(problem, *points, threads, watch)
+    facts = Facts.of(problem, request.method, request.preconditioner, request.tolerance)
+    chosen = plan(facts, TUNING)
+    level_set = LevelSet(problem) if chosen.is_level_set else None
+    incumbent = Incumbent(problem, level_set, reserve, watch, threads, TUNING)
+    inner = problem if level_set is None else level_set.inner
+    stages = Stages(inner, chosen, watch, threads, TUNING)
+    is_custom = chosen.preconditioner == "custom"
+    asked = request.preconditioner if is_custom else chosen.preconditioner
+    options = request.method if isinstance(request.method, PDHG) else PDHG()
+    stages.begin(facts, asked, options, warm)
+    log.header(**_facts(request, chosen, stages))
+    stages.forget_forests()  # the stage has copied what it needs
+    give_back(problem.graph.n_edges)
+    tolerance = request.tolerance or exact_gap(request.problem)
+    strategy = Strategy(chosen, tolerance, request.max_iterations, TUNING)
+    incumbent.best = warm or without_variation(problem, watch, threads)
+    form, callback = request.problem._form, request.callback
+    run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback, ticker)
+    return run, chosen
+
+
+def _outcome(
+    request: Request, chosen: Plan, run: Run, found: Certificate, certificate: Certificate
+) -> Result:
+    """Return the result in the units of the user, without status and times."""
+    problem, form = request.problem, request.problem._form
+    made, count, bound = run.stages.preconditioner, run.stages.count, certificate.error_bound
+    proof = certificate.proof
+    return Result(
         u=from_core(form.restore(found.u), problem.shape),
         p=from_core(found.p, problem.dual_shape),
         primal=form.objective(proof.primal),
@@ -174,59 +205,20 @@ def solve(
         gap=form.objective(proof.gap),
         relative_gap=proof.relative_gap,
         rounding=form.objective(proof.rounding),
-        status="stalled" if is_rounded_away else status,
-        tolerance=tolerance,
+        status="stalled",
+        tolerance=request.tolerance,
         method=chosen.method,
         preconditioner="none" if made is None else made.name,
         reason=chosen.reason,
         iterations=count.iterations,
         sweeps=count.sweeps,
-        setup_time=setup_time,
-        solve_time=time.perf_counter() - start - setup_time,
+        setup_time=0.0,
+        solve_time=0.0,
         history=History([form.record(record) for record in run.progress.records]),
         stages=run.progress.stages,
         error_bound=None if bound is None else form.length(bound),
         _unrounded=None if form.centre is None else unrounded(found),
     )
-    log.footer(result, result.stages)
-    if is_rounded_away and tolerance > EXACT_GAP:
-        # Rounding is less harmful the closer u is to a solution, whose pieces are flat.
-        closer = solve(
-            given,
-            preconditioner=preconditioner,
-            method=method,
-            tol=max(CLOSER * tolerance, EXACT_GAP),
-            max_iterations=limit - count.iterations,
-            time_limit=None if time_limit is None else max(watch.remaining, 0.0),
-            warm_start=result,
-            callback=callback,
-            stop=stop,
-            verbose=verbose,
-            n_threads=n_threads,
-        )
-        return _continued(result, closer, given)
-    return result
-
-
-def _as_warm_start(warm_start: Any, problem: Problem) -> tuple[Floats, Floats] | None:
-    """Return the points to start from."""
-    if warm_start is None:
-        return None
-    if isinstance(warm_start, Result):
-        u, p = warm_start.u, warm_start.p
-    elif isinstance(warm_start, tuple) and len(warm_start) == 2:
-        u, p = warm_start
-    else:
-        raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
-    try:
-        # A copy, since the array may become part of the result.
-        u = problem._form.point(to_core(problem._check(u, "u", problem.shape))).copy()
-        p = to_core(problem._check(p, "p", problem.dual_shape))
-    except ValueError as error:
-        raise ValueError(f"warm_start does not fit the problem: {error}") from None
-    p = p.copy()
-    problem.core_penalty.project(p)
-    return u, p
 
 
 def _continued(first: Result, second: Result, problem: Problem) -> Result:
@@ -255,10 +247,10 @@ def _continued(first: Result, second: Result, problem: Problem) -> Result:
     )
 
 
-def _facts(
-    problem: Problem, chosen: Plan, stages: Stages, tolerance: float, time_limit: float
-) -> dict[str, str]:
-    graph, made = problem.graph, stages.preconditioner
+def _facts(request: Request, chosen: Plan, stages: Stages) -> dict[str, str]:
+    """Return what the log tells before the first iteration."""
+    problem, made = request.problem, stages.preconditioner
+    graph, tolerance = problem.graph, request.tolerance
     facts = {
         "problem": f"{problem.data!r} + {problem.penalty!r}",
         "graph": f"{graph.n_vertices} vertices, {graph.n_edges} edges",
@@ -268,6 +260,6 @@ def _facts(
         forests = f", {made.n_forests} forests" if made.partition is not None else ""
         facts["preconditioner"] = f"{made.name}{forests}: {made.reason}"
     facts["tolerance"] = "exact" if tolerance == 0.0 else f"{tolerance:g}"
-    if time_limit < math.inf:
-        facts["time limit"] = f"{time_limit:g} s"
+    if request.seconds < math.inf:
+        facts["time limit"] = f"{request.seconds:g} s"
     return facts
