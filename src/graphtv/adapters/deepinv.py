@@ -22,7 +22,8 @@ class GraphTV(Prior):  # type: ignore[misc]
     """The prior Σ_e ω_e |x_i - x_j| per image and channel, with an exact proximal map.
 
     The proximal map is differentiable with respect to the image and the step, in linear time.
-    deepinv's own ``TVPrior`` is isotropic, iterates, and is differentiated through its iterations.
+    The ``TVPrior`` of deepinv is isotropic. It is computed iteratively and differentiated through
+    its iterations.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class GraphTV(Prior):  # type: ignore[misc]
         graph, flat = self._flat(x)
         weights = torch.as_tensor(graph.weights.copy(), dtype=x.dtype, device=x.device)
         step = torch.as_tensor(gamma, dtype=x.dtype, device=x.device)
-        # deepinv may give each image of the batch a step of its own.
+        # deepinv may pass a separate step for each image of the batch.
         step = step.reshape(-1, *[1] * (flat.ndim - 1)) if step.numel() > 1 else step.reshape(())
         return tv_denoise(flat, graph, step * weights).reshape(x.shape)
 

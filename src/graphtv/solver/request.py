@@ -1,4 +1,4 @@
-"""What `solve` is asked for, checked."""
+"""The validated arguments of `solve`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from graphtv.terms._arrays import to_core
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of `solve`; see there."""
+    """The validated arguments of `graphtv.solve`."""
 
     problem: Problem
     preconditioner: Any
     method: str | PDHG
-    tolerance: float  # 0 asks for the exact solution
+    tolerance: float  # 0 requests the exact solution
     max_iterations: int
     seconds: float  # infinite without a time limit
     points: tuple[Floats, Floats] | None  # u and p to start from, in the units of the solver
