@@ -1,9 +1,10 @@
 """The page of pictures: its script runs, and it shows every function."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+
+from scripts import load
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("PIL")
@@ -14,11 +15,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.slow
 def test_the_gallery_example_runs(tmp_path):
-    path = ROOT / "docs" / "gallery" / "pictures.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(tmp_path / "picture.png", size=32, n_points=200, n_lambdas=4)
+    load("docs/gallery/pictures.py").main(
+        tmp_path / "picture.png", size=32, n_points=200, n_lambdas=4
+    )
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 from pathlib import Path
@@ -17,6 +16,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from graphtv import FlowNetwork, Graph, _core, gallery, grid_graph, min_cut, read_dimacs
 from networks import assert_is_maximum, cost, imbalances, networks, oracle, sides
+from scripts import load
 
 DATA = os.environ.get("GRAPHTV_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="GRAPHTV_DATA is not set")
@@ -357,11 +357,5 @@ def test_an_odd_network_of_networkx() -> None:
 @pytest.mark.slow
 def test_gallery_example_runs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    script = Path(__file__).parents[3] / "docs" / "gallery" / "minimum_cut.py"
-    spec = importlib.util.spec_from_file_location("gallery_minimum_cut", script)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(tmp_path / "cuts.png", step=4)
+    load("docs/gallery/minimum_cut.py").main(tmp_path / "cuts.png", step=4)
     assert (tmp_path / "cuts.png").stat().st_size > 10_000

@@ -1,6 +1,5 @@
 """Paths of the fused lasso: λ_max, degrees of freedom, criteria, cross-validation."""
 
-import importlib.util
 import os
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +24,7 @@ from graphtv.applications.fused.degrees_of_freedom import degrees_of_freedom, fu
 from graphtv.applications.fused.fused_model import LOSSES, FusedModel
 from graphtv.applications.fused.lambda_max import lambda_max
 from graphtv.applications.fused.medians import Medians
+from scripts import load
 
 DATA = os.environ.get("GRAPHTV_DATA")
 ROOT = Path(__file__).parents[3]
@@ -405,11 +405,7 @@ def test_path_on_the_example_of_gfl():
 @pytest.mark.slow
 def test_gallery_example(tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    file = ROOT / "docs" / "gallery" / "fused_lasso.py"
-    spec = importlib.util.spec_from_file_location("gallery_fused_lasso", file)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    path = example.main(tmp_path / "counties.png", n_lambdas=6)
+    path = load("docs/gallery/fused_lasso.py").main(tmp_path / "counties.png", n_lambdas=6)
     assert (tmp_path / "counties.png").stat().st_size > 50_000
     assert path.relative_gap.max() <= 1e-12
     assert path.df[0] == 2  # the mainland, and the county without neighbours

@@ -1,7 +1,5 @@
-import importlib.util
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +21,7 @@ from graphtv import (
     tv_chain,
 )
 from images import close, exact, few, noisy_image, psnr, small_images, small_weights
+from scripts import load
 from verify import verify
 
 # The model
@@ -339,9 +338,5 @@ def test_channel_without_data():
 def test_gallery_example_runs(tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("skimage")
-    script = Path(__file__).parents[3] / "docs" / "gallery" / "denoising.py"
-    spec = importlib.util.spec_from_file_location("gallery_denoising", script)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(tmp_path / "denoising.png", step=8)
+    load("docs/gallery/denoising.py").main(tmp_path / "denoising.png", step=8)
     assert (tmp_path / "denoising.png").stat().st_size > 1000

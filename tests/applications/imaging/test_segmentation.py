@@ -1,8 +1,6 @@
 """Segmentation: against a convex solver, by its symmetries, and on images with known labels."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,19 +11,9 @@ from scipy.special import softmax
 from graphtv import EntropicSimplex, Graph, Problem, Result, grid_graph, segment, segment_image
 from graphtv.applications.imaging.scribbles import MOST_SAMPLES, scribble_cost
 from graphtv.applications.imaging.segmentation import Segmentation, contrast_graph
+from scripts import load
 
-ROOT = Path(__file__).parents[3]
-
-
-def load(path):
-    spec = importlib.util.spec_from_file_location(f"_{path.stem}_script", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-benchmark = load(ROOT / "benchmarks" / "segmentation.py")
+benchmark = load("benchmarks/segmentation.py")
 ICG = benchmark.data_folder()
 needs_icg = pytest.mark.skipif(ICG is None, reason="GRAPHTV_DATA has no icgbench")
 
@@ -384,5 +372,5 @@ def test_the_benchmark_runs(capsys, monkeypatch):
 def test_the_gallery_example_runs(tmp_path):
     pytest.importorskip("matplotlib").use("Agg")
     pytest.importorskip("skimage")
-    load(ROOT / "docs" / "gallery" / "segmentation.py").main(tmp_path / "picture.png", step=10)
+    load("docs/gallery/segmentation.py").main(tmp_path / "picture.png", step=10)
     assert (tmp_path / "picture.png").stat().st_size > 0

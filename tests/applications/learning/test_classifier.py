@@ -1,6 +1,5 @@
 """TVClassifier: accuracy on real data, the conventions of scikit-learn, and bad input."""
 
-import importlib.util
 import math
 import pickle
 import subprocess
@@ -26,6 +25,7 @@ from graphtv import Graph, Problem, TVClassifier
 from graphtv.applications.learning import classifier
 from graphtv.applications.learning.affinity import Neighbours, SmoothedNeighbours
 from graphtv.gallery import three_moons
+from scripts import load
 
 ROOT = Path(__file__).parents[3]
 
@@ -428,11 +428,7 @@ def test_import_without_scikit_learn():
 
 @pytest.mark.slow
 def test_gallery(tmp_path):
-    script = ROOT / "docs" / "gallery" / "transduction.py"
-    spec = importlib.util.spec_from_file_location("transduction", script)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(tmp_path / "transduction.png", quick=True)
+    load("docs/gallery/transduction.py").main(tmp_path / "transduction.png", quick=True)
     assert (tmp_path / "transduction.png").stat().st_size > 0
 
 
