@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_terms(m);
     graphtv::bindings::bind_penalties(m);
     graphtv::bindings::bind_pdhg(m);
+    graphtv::bindings::bind_groups(m);
     graphtv::bindings::bind_exact(m);
     graphtv::bindings::bind_cut(m);
     graphtv::bindings::bind_objective(m);

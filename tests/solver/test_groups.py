@@ -250,3 +250,99 @@ def test_the_methods_of_coupled_tv():
         # Moreau's identity: the rest is the proximal map of F.
         rest = (x - p) / 0.5
         assert penalty.value(rest) + penalty.conjugate(p) == pytest.approx(np.sum(rest * p))
+
+
+# Descent over groups
+
+
+GRIDS = [(4, 5), (2, 4), (7, 4), (5, 13), (16, 9), (3, 4, 5), (2, 2, 4), (5, 3, 9), (4, 6, 8)]
+
+
+@pytest.mark.parametrize("penalty", [CoupledTV(), IsotropicTV(), IsotropicTV(True)], ids=repr)
+@pytest.mark.parametrize("shape", GRIDS, ids=str)
+def test_descent_on_grids_of_any_shape(shape, penalty):
+    """Also with holes, with a common weight of the data, and in single precision."""
+    rng = np.random.default_rng(8)
+    weights = [
+        np.full(tuple(n - (k == axis) for k, n in enumerate(shape)), 0.3)
+        for axis in range(len(shape))
+    ]
+    whole = grid_graph(shape, weights)
+    for part in weights:
+        part[rng.random(part.shape) < 0.2] = 0.0
+    for graph in (whole, grid_graph(shape, weights)):
+        for data in (rng.normal(size=(*shape, 2)), rng.normal(size=shape)):
+            for c in (1.0, 2.5):
+                problem = Problem(graph, SquaredLoss(data, c), penalty)
+                if problem.delta is not None:
+                    continue
+                result = solve(problem, method="descent", tol=1e-9)
+                assert (result.status, result.method) == ("optimal", "descent")
+                verify(result, problem)
+                rough = solve(problem, method="descent", tol=1e-3)
+                assert rough.status == "optimal"
+                verify(rough, problem)
+                reference = solve(problem, method="pdhg", tol=1e-9)
+                slack = reference.error_bound + result.error_bound
+                assert np.linalg.norm(result.u - reference.u) <= slack
+
+
+def test_descent_with_weights_per_pixel_or_vertex():
+    rng = np.random.default_rng(9)
+    by_pixel = rng.uniform(0.1, 1.0, (8, 9))
+    even = grid_graph((8, 9), [by_pixel[:-1], by_pixel[:, :-1]])
+    f = rng.normal(size=(8, 9, 2))
+    result = solve(Problem(even, SquaredLoss(f), IsotropicTV(coupled=True)), tol=1e-9)
+    assert (result.status, result.method) == ("optimal", "descent")
+    uneven = grid_graph((8, 9), [1.0, 0.5])
+    problem = Problem(uneven, SquaredLoss(f), IsotropicTV())
+    assert solve(problem).method == "pdhg"
+    with pytest.raises(ValueError, match=r"^method must not be 'descent': .* edges of a pixel"):
+        solve(problem, method="descent")
+    graph = gallery.erdos_renyi_graph(30, 80, 0, rng.uniform(0.1, 0.5, 80))
+    for c in (None, rng.uniform(0.5, 2.0, 30)):
+        for channels in (2, 3, 5):
+            problem = Problem(graph, SquaredLoss(rng.normal(size=(30, channels)), c), CoupledTV())
+            result = solve(problem, tol=1e-9)
+            assert (result.status, result.method) == ("optimal", "descent")
+            verify(result, problem)
+    by_entry = rng.uniform(0.5, 2.0, (30, 2))
+    problem = Problem(graph, SquaredLoss(rng.normal(size=(30, 2)), by_entry), CoupledTV())
+    assert solve(problem).method == "pdhg"
+
+
+def test_descent_has_all_that_runs_have():
+    """Limits, interrupts, warm starts, history, the same bits for any number of threads."""
+    rng = np.random.default_rng(10)
+    problem = Problem(
+        grid_graph((150, 170), 1.0), SquaredLoss(rng.normal(size=(150, 170))), IsotropicTV()
+    )
+    results = [solve(problem, n_threads=k, tol=1e-5) for k in (1, 2, 3)]
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0].u, other.u)
+        np.testing.assert_array_equal(results[0].p, other.p)
+    gaps = [record.relative_gap for record in results[0].history]
+    assert gaps[-1] <= 1e-5 < gaps[0]
+    assert [stage.method for stage in results[0].stages] == ["descent"]
+    again = solve(problem, warm_start=results[0], tol=1e-5)
+    assert again.iterations == 0
+    limited = solve(problem, tol=1e-12, max_iterations=10)
+    assert (limited.status, limited.iterations) == ("iteration_limit", 10)
+    verified = problem.relative_gap(limited.u, limited.p)
+    assert verified == pytest.approx(limited.relative_gap, rel=1e-12)
+    late = solve(problem, tol=1e-14, time_limit=0.1)
+    assert late.status == "time_limit"
+    assert np.isfinite(late.dual)
+    stopped = solve(problem, tol=1e-14, callback=lambda info: info.iteration >= 20)
+    assert stopped.status == "interrupted"
+
+
+def test_extreme_weights():
+    rng = np.random.default_rng(11)
+    f = rng.normal(size=(6, 8))
+    for weight in (1e-12, 1e-6, 1e3):
+        for tol in (1e-3, 1e-8):
+            problem = Problem(grid_graph((6, 8), weight), SquaredLoss(f), IsotropicTV())
+            result = solve(problem, tol=tol)
+            assert result.status == "optimal", (weight, tol, result)
+            verify(result, problem)

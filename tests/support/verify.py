@@ -86,5 +86,5 @@ def verify(result, problem):
 def magnitude(problem, u, p):
     """The sum of absolute values: the rounding error of a sum is relative to it."""
     pull = np.abs(problem.graph.gradient()).T @ np.abs(p)
-    pull = pull.reshape(problem.shape)
-    return float(np.sum(pull * (1 + np.abs(u))) + np.abs(problem.data.value(u)))
+    rows = np.reshape(u, pull.shape)
+    return float(np.sum(pull * (1 + np.abs(rows))) + np.abs(problem.data.value(rows)))

@@ -99,47 +99,17 @@ int Lattice::step(Watch& watch, int n_threads, int at_most) {
         momentum_.advance();
         betas[static_cast<std::size_t>(t)] = static_cast<float>(momentum_.beta());
     }
-    const std::span used(betas.data(), static_cast<std::size_t>(n));
-
-    // First the trapezoids that narrow with each iteration, side by side; then those that widen
-    // between them.
-    const int n_parts = std::clamp(n_pairs_ / (4 * longest_step), 1, 4 * n_threads);
-    const auto bound = [&](int part) {
-        return static_cast<int>(std::int64_t{n_pairs_} * part / n_parts);
-    };
-    std::atomic<bool> stop = false;
-    const auto upright = [&](int part, int worker) {
-        const Trapezoid shape{bound(part), bound(part + 1), part > 0 ? 1 : 0,
-                              part + 1 < n_parts ? -1 : 0};
-        run(shape, used, worker == 0 ? &watch : nullptr, stop);
-    };
-    const auto hanging = [&](int part, int worker) {
-        run({bound(part + 1), bound(part + 1), -1, 1}, used, worker == 0 ? &watch : nullptr, stop);
-    };
-    parallel_for(n_parts, n_threads, std::cref(upright));
-    parallel_for(n_parts - 1, n_threads, std::cref(hanging));
-    if (stop) {
+    const bool finished = SlabSchedule(n_pairs_).run(
+        n, watch, n_threads,
+        [&](int pair, int t) { sweep_pair(pair, betas[static_cast<std::size_t>(t)]); },
+        [&](int seam, int t) { close_seam(seam, betas[static_cast<std::size_t>(t)]); });
+    if (!finished) {
         is_torn_ = true;
         return 0;
     }
     drift_ += n;
     if (momentum_.restarts(0.0, energy(u_.data(), inverses(), u_.size()))) forget_momentum();
     return n;
-}
-
-// Iteration t + 1 runs one pair of slabs behind iteration t.
-void Lattice::run(const Trapezoid& part, std::span<const float> betas, Watch* watch,
-                  std::atomic<bool>& stop) {
-    const int n = static_cast<int>(betas.size());
-    for (int front = part.begin; front <= part.end + 2 * n; ++front) {
-        if (watch != nullptr && watch->expired()) stop = true;
-        if (stop.load(std::memory_order_relaxed)) return;
-        for (int t = 0; t < n; ++t) {
-            const float beta = betas[static_cast<std::size_t>(t)];
-            if (part.sweeps(front - t, t)) sweep_pair(front - t, beta);
-            if (part.closes(front - t, t)) close_seam(front - t, beta);
-        }
-    }
 }
 
 // All edges within a pair of slabs.

@@ -6,14 +6,12 @@
 // start at odd ones. The edges of a matching share no vertex and can be updated at once. One
 // iteration updates the two matchings of the last axis, then those of the axis before it, and so
 // on. An edge depends only on the edges at its ends. Slabs of the grid can therefore go through
-// several iterations while they are in the cache, and on several threads. Every schedule that
-// respects the order gives the same bits.
+// several iterations while they are in the cache, and on several threads (slab_schedule.hpp).
 //
 // Single precision halves the memory traffic and doubles the number of vector lanes.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "graph/types.hpp"
 #include "parallel/watch.hpp"
 #include "solver/descent/momentum.hpp"
+#include "solver/descent/slab_schedule.hpp"
 
 namespace graphtv {
 
@@ -28,7 +27,7 @@ class Lattice {
   public:
     // The number of iterations that a slab goes through at once. Restarts are decided after the
     // last one.
-    static constexpr int longest_step = 4;
+    static constexpr int longest_step = SlabSchedule::longest;
 
     // The edges along one axis, each stored at the place of its lower end. Flow is positive
     // upwards.
@@ -71,28 +70,12 @@ class Lattice {
     bool restarted() const { return momentum_.restarted(); }
 
   private:
-    // The pairs of slabs to sweep in iteration t: [begin + left t, end + right t). This includes
-    // the seams between them, and the seams at both ends that belong to no other trapezoid.
-    struct Trapezoid {
-        int begin, end, left, right;
-
-        bool sweeps(int pair, int t) const {
-            return begin + left * t <= pair && pair < end + right * t;
-        }
-        bool closes(int seam, int t) const {
-            return begin + left * t + (left > 0 ? 1 : 0) <= seam &&
-                   seam < end + right * t + (right < 0 ? 0 : 1);
-        }
-    };
-
     const float* inverses() const { return inverse_.empty() ? nullptr : inverse_.data(); }
     std::size_t start(int slab) const { return static_cast<std::size_t>(slab) * slab_; }
 
     template <class Body>
     void for_each_matching(int slab, const Body& body) const;
 
-    void run(const Trapezoid& part, std::span<const float> betas, Watch* watch,
-             std::atomic<bool>& stop);
     void sweep_pair(int pair, float beta);
     void close_seam(int seam, float beta);
     void sweep_slab(int slab, float beta);

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
-#include "graph/edge_run.hpp"
 #include "solver/descent/lattice_pyramid.hpp"
-#include "terms/sum.hpp"
 
 namespace graphtv {
 
@@ -43,6 +40,7 @@ LatticeDescent::LatticeDescent(std::span<const Vertex> shape, const EdgeList& gr
       weights_(weights),
       f_(signal),
       c_(vertex_weights),
+      layout_(shape, 2),
       lattice_(shape, !vertex_weights.empty()) {
     const auto [least, most] = range_of(f_);
     centre_ = 0.5 * least + 0.5 * most;
@@ -50,47 +48,17 @@ LatticeDescent::LatticeDescent(std::span<const Vertex> shape, const EdgeList& gr
     const double heaviest = c_.empty() ? 1.0 : range_of(c_).second;
     unit_ = range_ * heaviest;
 
-    for_each_run(1, [&](const Run& run) {
+    layout_.for_each_run(graph_.edges, 1, [&](const Run& run) {
         auto& capacity = lattice_.axes()[run.axis].capacity;
-        for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
+        layout_.for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
             capacity[i] = single(weights_[run.edge + k] / unit_);
         });
     });
     for (std::size_t line = 0; line < f_.size(); line += lattice_.width()) {
-        for_each_place(line, 0, lattice_.width(), [&](std::size_t k, std::size_t i) {
+        layout_.for_each_place(line, 0, lattice_.width(), [&](std::size_t k, std::size_t i) {
             lattice_.g()[i] = static_cast<float>((f_[line + k] - centre_) / range_);
             if (!c_.empty()) lattice_.inverse()[i] = single(heaviest / c_[line + k]);
         });
-    }
-}
-
-// Calls body(run) for all edges, in shards. A run ends at the end of its line.
-template <class Body>
-void LatticeDescent::for_each_run(int n_threads, const Body& body) const {
-    const auto& axes = lattice_.axes();
-    const std::size_t width = lattice_.width();
-    for_shards(weights_.size(), n_threads, [&](std::size_t first, std::size_t last) {
-        std::size_t axis = 0, line = 0;  // of the last edge; usually also of the next one
-        for (std::size_t e = first; e < last;) {
-            const auto [tail, head] = graph_.edges[e];
-            const std::size_t lower = at(std::min(tail, head)), stride = at(std::abs(head - tail));
-            while (axes[axis].stride != stride) axis = (axis + 1) % axes.size();
-            if (lower < line || lower - line >= width) line = lower - lower % width;
-            const std::size_t most = std::min(last - e, line + width - lower);
-            const std::size_t size = length_of_run(graph_.edges.subspan(e, most));
-            body(Run{e, size, axis, line, lower - line, tail < head ? 1.0 : -1.0});
-            e += size;
-        }
-    });
-}
-
-// Calls body(k, place of the vertex in column + k), in two loops that vectorise.
-template <class Body>
-void LatticeDescent::for_each_place(std::size_t line, std::size_t column, std::size_t size,
-                                    const Body& body) const {
-    for (std::size_t first = 0; first < std::min<std::size_t>(size, 2); ++first) {
-        const std::size_t place = lattice_.place(line, column + first);
-        for (std::size_t k = first; k < size; k += 2) body(k, place + (k - first) / 2);
     }
 }
 
@@ -98,16 +66,16 @@ void LatticeDescent::for_each_place(std::size_t line, std::size_t column, std::s
 template <class Body>
 void LatticeDescent::for_each_ratio(const Run& run, const Body& body) const {
     const auto& [stride, length, x, y, capacity] = lattice_.axes()[run.axis];
-    for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
+    layout_.for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
         const double flow = x[i], most = capacity[i];
         body(k, most > 0.0 ? std::clamp(flow / most, -1.0, 1.0) : 0.0);
     });
 }
 
 void LatticeDescent::start_from(std::span<const double> p) {
-    for_each_run(1, [&](const Run& run) {
+    layout_.for_each_run(graph_.edges, 1, [&](const Run& run) {
         auto& axis = lattice_.axes()[run.axis];
-        for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
+        layout_.for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
             axis.x[i] = static_cast<float>(run.sign * p[run.edge + k]) * axis.capacity[i];
         });
     });
@@ -120,7 +88,7 @@ bool LatticeDescent::start_from_coarse(Watch& watch, int n_threads) {
 
 void LatticeDescent::u(std::span<double> out) const {
     std::copy(f_.begin(), f_.end(), out.begin());
-    for_each_run(1, [&](const Run& run) {
+    layout_.for_each_run(graph_.edges, 1, [&](const Run& run) {
         std::array<double, longest_run> flow;
         for_each_ratio(
             run, [&](std::size_t k, double ratio) { flow[k] = weights_[run.edge + k] * ratio; });
@@ -134,14 +102,14 @@ void LatticeDescent::u(std::span<double> out) const {
 }
 
 void LatticeDescent::dual(std::span<double> p, int n_threads) const {
-    for_each_run(n_threads, [&](const Run& run) {
+    layout_.for_each_run(graph_.edges, n_threads, [&](const Run& run) {
         for_each_ratio(run,
                        [&](std::size_t k, double ratio) { p[run.edge + k] = run.sign * ratio; });
     });
 }
 
 void LatticeDescent::rounded_dual(std::span<Rounded> p, int n_threads) const {
-    for_each_run(n_threads, [&](const Run& run) {
+    layout_.for_each_run(graph_.edges, n_threads, [&](const Run& run) {
         for_each_ratio(
             run, [&](std::size_t k, double ratio) { p[run.edge + k] = rounded(run.sign * ratio); });
     });

@@ -10,6 +10,7 @@
 #include "graph/types.hpp"
 #include "parallel/watch.hpp"
 #include "solver/descent/lattice.hpp"
+#include "solver/descent/lattice_layout.hpp"
 #include "tv/rounded.hpp"
 
 namespace graphtv {
@@ -52,23 +53,14 @@ class LatticeDescent {
     bool restarted() const { return lattice_.restarted(); }
 
   private:
-    // Edges from consecutive vertices of a line to their neighbours along an axis.
-    struct Run {
-        std::size_t edge, size;          // the first one, and how many
-        std::size_t axis, line, column;  // of the first lower end
-        double sign;                     // flow is positive upwards, p from tail to head
-    };
+    using Run = LatticeLayout::Run;
 
-    template <class Body>
-    void for_each_run(int n_threads, const Body& body) const;
-    template <class Body>
-    void for_each_place(std::size_t line, std::size_t column, std::size_t size,
-                        const Body& body) const;
     template <class Body>
     void for_each_ratio(const Run& run, const Body& body) const;
 
     EdgeList graph_;
     std::span<const double> weights_, f_, c_;
+    LatticeLayout layout_;
     double centre_;  // of f
     double range_;   // f = centre + range g
     double unit_;    // of flows: range · max c

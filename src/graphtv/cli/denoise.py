@@ -111,6 +111,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="2 adds diagonal neighbours in 2-D (default: 1)",
     )
     parser.add_argument(
+        "--isotropic",
+        action="store_true",
+        help="isotropic TV: the norm of the differences of each pixel",
+    )
+    parser.add_argument(
+        "--coupled",
+        action="store_true",
+        help="couple the channels, so that all have their edges at the same places",
+    )
+    parser.add_argument(
         "--loss",
         choices=("squared", "absolute", "poisson"),
         default="squared",
@@ -226,6 +236,8 @@ def _denoise(arguments: argparse.Namespace) -> int:
             picture.pixels,
             weight,
             loss=arguments.loss,
+            isotropic=arguments.isotropic,
+            coupled=arguments.coupled,
             penalty=TotalVariation() if arguments.huber is None else HuberTV(arguments.huber),
             return_result=True,
             **common,
@@ -257,8 +269,14 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--json and OUT must not both go to standard output; OUT must be a file")
     if arguments.sidecar and arguments.output == STANDARD:
         raise UsageError("--sidecar needs an output file; OUT must be a file")
-    if arguments.weight == "auto" and (arguments.loss != "squared" or arguments.huber is not None):
-        raise UsageError("--weight must be a number with --loss or --huber; auto is not supported")
+    is_other = arguments.isotropic or arguments.coupled or arguments.huber is not None
+    if arguments.weight == "auto" and (arguments.loss != "squared" or is_other):
+        raise UsageError(
+            "--weight must be a number with --loss, --huber, --isotropic or --coupled;"
+            " auto is not supported"
+        )
+    if arguments.isotropic and arguments.connectivity != 1:
+        raise UsageError("--isotropic needs --connectivity 1")
 
 
 def _check_file(arguments: argparse.Namespace) -> None:

@@ -42,11 +42,11 @@ class Descent:
         start: Floats | None,
     ) -> None:
         self._problem, self._watch, self._n_threads = problem, watch, n_threads
-        self._n, self._m = problem.graph.n_vertices, problem.graph.n_edges
+        self._m = problem.graph.n_edges
         data = as_quadratic(problem.data)
         assert data is not None
         # Whether the objectives of the descents are those of the problem.
-        self._knows_values = width(problem) == 0.0 and data.is_complete
+        self._knows_values = problem.delta in (0.0, None) and data.is_complete
         self._channels, self._scales = self._make_channels()
         if start is not None:
             self._start_from(start)
@@ -74,7 +74,7 @@ class Descent:
         raise NotImplementedError
 
     def _start_from(self, p: Floats) -> None:
-        rows = p.reshape(len(self._channels), self._m)
+        rows = p.reshape(len(self._channels), -1)
         for descent, row in zip(self._channels, rows, strict=True):
             descent.start_from(row)
 
@@ -111,17 +111,17 @@ class Descent:
 
     def primal_point(self) -> Floats:
         """Return u."""
-        u = np.empty((len(self._channels), self._n))
-        for row, channel in zip(u, self._channels, strict=True):
+        u = np.empty(math.prod(self._problem.shape))
+        for row, channel in zip(u.reshape(len(self._channels), -1), self._channels, strict=True):
             channel.u(row)
-        return u.reshape(-1)
+        return u
 
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
-        p = np.empty((len(self._channels), self._m))
-        for row, channel in zip(p, self._channels, strict=True):
+        p = np.empty(math.prod(self._problem.dual_shape))
+        for row, channel in zip(p.reshape(len(self._channels), -1), self._channels, strict=True):
             channel.dual(row, self._n_threads)
-        return p.reshape(-1)
+        return p
 
     def rounded_dual_point(self) -> Rounded:
         """Return p in multiples of 1/32767."""

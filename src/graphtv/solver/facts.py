@@ -12,6 +12,7 @@ from graphtv import _core
 from graphtv._validate import as_choice
 from graphtv.graph.grid import row_major_shape
 from graphtv.problem import Problem
+from graphtv.solver.group_descent import group_kernel
 from graphtv.solver.options import PDHG
 from graphtv.solver.trivial import good_constants
 from graphtv.terms._arrays import from_core, rows_of
@@ -43,6 +44,8 @@ class Facts:
         Whether the data term is a sum over the vertices.
     is_tv, is_edgewise : bool
         Whether the penalty is total variation, and whether it is a sum over single edges.
+    group_kernel : str
+        The kernel of the descent over groups of edges or channels that applies, or "".
     is_grid : bool
         Whether the graph is a grid. Known only if the penalty is curved.
     stiffness : float
@@ -72,6 +75,7 @@ class Facts:
     is_vertexwise: bool = True
     is_tv: bool = True
     is_edgewise: bool = True
+    group_kernel: str = ""
     is_grid: bool = False
     stiffness: float = 0.0
     condition: float = 0.0
@@ -108,6 +112,7 @@ class Facts:
             is_vertexwise=problem.traits.is_separable,
             is_tv=problem.delta == 0.0,
             is_edgewise=problem.delta is not None,
+            group_kernel=group_kernel(problem),
             is_grid=is_curved and len(row_major_shape(graph)) > 1,
             stiffness=_stiffness(problem) if is_curved else 0.0,
             condition=_condition(problem) if is_curved else 0.0,

@@ -14,6 +14,7 @@ from graphtv.solver.certificate import Certificate
 from graphtv.solver.descent import EdgeDescent, ForestDescent
 from graphtv.solver.facts import Facts
 from graphtv.solver.flows import Flows
+from graphtv.solver.group_descent import GroupDescent
 from graphtv.solver.incumbent import Incumbent
 from graphtv.solver.options import PDHG
 from graphtv.solver.pdhg import Pdhg
@@ -64,6 +65,10 @@ class Stages:
         p = None if warm is None else warm.p
         if self._plan.stage == "edges":
             return self._edges(p)
+        if self._plan.stage == "groups":
+            is_single = facts.tolerance >= self._tuning.single_above
+            kernel = facts.group_kernel
+            return GroupDescent(problem, kernel, is_single, watch, n_threads, p)
         made = as_preconditioner(preconditioner, problem.graph, alpha=options.alpha, watch=watch)
         self.preconditioner = made
         if self._plan.stage == "pdhg":

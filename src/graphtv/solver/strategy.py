@@ -59,7 +59,8 @@ class Plan:
     @property
     def ascends(self) -> bool:
         """Whether later dual points are better, so that older ones need not be kept."""
-        return self.flows or (self.stage in ("edges", "forests") and not self.is_trial)
+        is_descent = self.stage in ("edges", "forests", "groups")
+        return self.flows or (is_descent and not self.is_trial)
 
 
 def plan(facts: Facts, tuning: Tuning) -> Plan:
@@ -77,7 +78,8 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         # Both sides are curved, so steps over edges converge as fast as forests. They cost far less
         # than Huber's penalty on forests.
         preconditioner = "diagonal" if facts.is_vertexwise else "none"
-    _check_preconditioner(facts, preconditioner)
+    if stage != "groups" or preconditioner != "auto":
+        _check_preconditioner(facts, preconditioner)
     return Plan(
         method,
         reason,
@@ -131,6 +133,8 @@ def _first_stage(facts: Facts, method: str) -> str:
     """Return the first stage: edges if a decomposition may not be worth its cost."""
     if method == "pdhg" or not (facts.is_squared or facts.is_box):
         return "pdhg"
+    if not facts.is_edgewise:
+        return "groups"
     is_free = facts.preconditioner == "auto" and facts.method != "descent"
     return "edges" if is_free and facts.is_tv and not facts.is_tree else "forests"
 
@@ -152,8 +156,11 @@ def _may_flow(facts: Facts, method: str) -> bool:
 
 def no_descent(facts: Facts) -> str | None:
     """Return why block descent cannot solve the problem, or None if it can."""
-    if not facts.is_edgewise:
-        return f"block descent needs TotalVariation or HuberTV, got {facts.penalty}"
+    if not facts.is_edgewise and not facts.group_kernel:
+        return (
+            "block descent needs TotalVariation or HuberTV, or CoupledTV or IsotropicTV with one"
+            f" weight for all vertices and for all edges of a pixel, got {facts.penalty}"
+        )
     if not facts.is_squared:
         return f"block descent needs a SquaredLoss, got {facts.data}"
     if not facts.is_complete:

@@ -42,6 +42,8 @@ COSTS = MappingProxyType(
         "lattice": Costs(80, 300, 150, 250, math.inf, True),
         "grid": Costs(80, 300, 40, 250, math.inf, True),
         "volume": Costs(80, 300, 40, 250, math.inf, True),
+        "stars": Costs(1, 1, 0, math.inf, 0.0, True),
+        "coupled": Costs(1, 1, 0, math.inf, 0.0, True),
         "forests": Costs(4, 30, 150, math.inf, 3e-4, False),
         "pdhg": Costs(4, 30, 150, math.inf, math.inf, False),
         "tree": Costs(1, 1, 150, math.inf, 0.0, False),
@@ -79,6 +81,10 @@ class Tuning:
     """ω/√(cδ) from which edges take over ten times as many iterations as chains (tolerances)."""
     trial: int = 4
     """Iterations of forest descent that show whether as many more are sufficient (tolerances)."""
+
+    # Descent over groups
+    single_above: float = 3e-4
+    """Tolerance from which single precision is enough (512² images)."""
 
     # From edges to forests
     decomposition: int = 70

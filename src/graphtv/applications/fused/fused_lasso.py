@@ -13,6 +13,7 @@ import numpy as np
 
 from graphtv._validate import (
     as_array,
+    as_flag,
     as_real,
     is_dask,
     moderate,
@@ -42,6 +43,7 @@ def fused_lasso(
     sparsity: Any = 0.0,
     loss: str = "squared",
     delta: float = 1.0,
+    coupled: bool = False,
     **solve_options: Any,
 ) -> Result:
     r"""Compute the fused lasso of a signal on a graph, with a certificate.
@@ -73,6 +75,9 @@ def fused_lasso(
         `PoissonLoss`.
     delta : float, optional
         The threshold above which the Huber loss is linear.
+    coupled : bool, optional
+        Penalise λ Σ_e ω_e ‖u_i - u_j‖ with the Euclidean norm over the channels of the signal, as
+        in the network lasso. By default the channels are fused independently.
     **solve_options
         Options of `solve`: ``tol``, ``verbose``, ``callback``, ``time_limit``, ``warm_start``, …
 
@@ -128,6 +133,8 @@ def fused_lasso(
     check_keywords(fused_lasso, solve_options, *(("checkpoint",) if is_dask(signal) else ()))
     factor = moderate(as_real(lam, "lam", minimum=0.0, strict=True), "lam")
     if is_dask(signal):
+        if coupled:
+            raise ValueError(f"coupled must be False for a dask array, got {coupled}")
         if loss != "squared" or np.any(sparsity):
             raise ValueError(
                 "loss must be 'squared' and sparsity 0 for a dask array,"
@@ -136,7 +143,15 @@ def fused_lasso(
         tiled: Result = _fuse_tiled(graph, signal, factor, vertex_weights, **solve_options)
         return tiled
     made = graph_of_signal(graph, signal)
-    model = FusedModel.of(made, signal, vertex_weights, loss, delta, sparsity)
+    model = FusedModel.of(
+        made,
+        signal,
+        vertex_weights,
+        loss,
+        delta,
+        sparsity,
+        is_coupled=as_flag(coupled, "coupled"),
+    )
     if (warm := solve_options.get("warm_start")) is not None:
         solve_options["warm_start"] = start_in_order(warm, made)
     result = model.solve(factor, **solve_options)

@@ -47,11 +47,13 @@ from graphtv.solver.certificate import certify
 from graphtv.solver.termination import EXACT_GAP
 from graphtv.terms import (
     AbsoluteLoss,
+    CoupledTV,
     DataTerm,
     HuberLoss,
     LogisticLoss,
     PoissonLoss,
     SquaredLoss,
+    TotalVariation,
 )
 from graphtv.terms._arrays import from_core, spread, to_core
 from graphtv.terms.base import Mask, WeightedLoss
@@ -69,8 +71,10 @@ BISECTIONS = 100
 class FusedModel:
     """A loss and a sparsity term on a graph; `problem` and `solve` add λ."""
 
-    def __init__(self, graph: Graph, loss: WeightedLoss, sparsity: Any = 0.0) -> None:
-        self.graph, self.loss = graph, loss
+    def __init__(
+        self, graph: Graph, loss: WeightedLoss, sparsity: Any = 0.0, *, is_coupled: bool = False
+    ) -> None:
+        self.graph, self.loss, self._is_coupled = graph, loss, is_coupled
         shape = as_array(sparsity, "sparsity").shape
         given = moderate(as_weights(sparsity, "sparsity", shape), "sparsity")
         if given.shape not in ((), loss.shape[:1], loss.shape):
@@ -79,26 +83,37 @@ class FusedModel:
             )
         self.sparsity = spread(given, loss.shape)
         self.is_sparse = bool((given > 0.0).any())
-        self._threshold = self._common_ratio() if self.is_sparse else None
+        # Channels that are coupled keep no order, so there is no threshold for them.
+        self._threshold = self._common_ratio() if self.is_sparse and not is_coupled else None
         whole = loss.with_sparsity(self.sparsity) if self.is_sparse else loss
         self._is_weighted_loss = whole is not None  # includes sparsity
         self._data: DataTerm = whole or SparseLoss(loss, np.array(self.sparsity))
 
     @classmethod
     def of(
-        cls, graph: Graph, signal: Any, weights: Any, loss: Any, delta: Any, sparsity: Any
+        cls,
+        graph: Graph,
+        signal: Any,
+        weights: Any,
+        loss: Any,
+        delta: Any,
+        sparsity: Any,
+        *,
+        is_coupled: bool = False,
     ) -> FusedModel:
         """Return the model for validated arguments of `fused_lasso`; labels are matched."""
         signal = in_order(signal, "signal", graph)
         weights = in_order(weights, "vertex_weights", graph)
         sparsity = in_order(sparsity, "sparsity", graph)
-        return cls(graph, make_loss(signal, weights, loss, delta), sparsity)
+        made = make_loss(signal, weights, loss, delta)
+        return cls(graph, made, sparsity, is_coupled=is_coupled)
 
     @property
     def is_exact(self) -> bool:
         """Whether max-flow can compute the exact solution."""
         is_split = self._threshold is not None or self._can_split
-        return self.loss.traits.is_smooth and (self._is_weighted_loss or is_split)
+        is_summed = self._is_weighted_loss or is_split
+        return self.loss.traits.is_smooth and is_summed and not self._is_coupled
 
     @property
     def observed(self) -> Mask:
@@ -107,7 +122,8 @@ class FusedModel:
 
     def problem(self, lam: float) -> Problem:
         """Return the whole problem at λ."""
-        return Problem(scaled(self.graph, lam), self._data)
+        penalty = CoupledTV() if self._is_coupled else TotalVariation()
+        return Problem(scaled(self.graph, lam), self._data, penalty)
 
     def solve(self, lam: float, **options: Any) -> Result:
         """Return the certified solution at λ."""
@@ -134,7 +150,8 @@ class FusedModel:
         """
         keep = spread(np.where(held_out, 0.0, 1.0), self.loss.shape)
         sparsity = self.sparsity if self._threshold is None else self.sparsity * keep
-        return FusedModel(self.graph, self.loss.with_weights(self.loss.weights * keep), sparsity)
+        loss = self.loss.with_weights(self.loss.weights * keep)
+        return FusedModel(self.graph, loss, sparsity, is_coupled=self._is_coupled)
 
     def only(self, held_out: Any) -> WeightedLoss:
         """Return the loss restricted to some vertices."""
@@ -184,7 +201,7 @@ class FusedModel:
     @property
     def _can_split(self) -> bool:
         """Whether `split_at_zero` applies."""
-        is_sparse = self.is_sparse and self.loss.traits.is_quadratic
+        is_sparse = self.is_sparse and self.loss.traits.is_quadratic and not self._is_coupled
         return is_sparse and bool((self.sparsity > 0.0).all())
 
     def _common_ratio(self) -> float | None:

@@ -4,7 +4,7 @@
 
 with a sum over the axes a. This is the anisotropic total variation; its solutions have sharp
 corners and can be computed exactly. In 2-D, eight neighbours approximate the isotropic total
-variation (`pixel_graph`).
+variation (`pixel_graph`). `IsotropicTV` and `CoupledTV` take norms over axes and over channels.
 
 [1] L. I. Rudin, S. Osher, E. Fatemi, "Nonlinear total variation based noise removal algorithms",
     Physica D 60, 1992.
@@ -31,8 +31,10 @@ from graphtv.result import Result
 from graphtv.solver import solve
 from graphtv.terms import (
     AbsoluteLoss,
+    CoupledTV,
     DataTerm,
     HuberTV,
+    IsotropicTV,
     PoissonLoss,
     SquaredLoss,
     TotalVariation,
@@ -59,6 +61,8 @@ def denoise_tv(
     mask: Any = ...,
     spacing: Any = ...,
     channel_axis: int | str | None = ...,
+    isotropic: bool = ...,
+    coupled: bool = ...,
     connectivity: int = ...,
     loss: str | Loss = ...,
     penalty: TotalVariation | HuberTV = ...,
@@ -73,6 +77,8 @@ def denoise_tv(
     mask: Any = ...,
     spacing: Any = ...,
     channel_axis: int | str | None = ...,
+    isotropic: bool = ...,
+    coupled: bool = ...,
     connectivity: int = ...,
     loss: str | Loss = ...,
     penalty: TotalVariation | HuberTV = ...,
@@ -87,6 +93,8 @@ def denoise_tv(
     mask: Any = None,
     spacing: Any = None,
     channel_axis: int | str | None = None,
+    isotropic: bool = False,
+    coupled: bool = False,
     connectivity: int = 1,
     loss: str | Loss = "squared",
     penalty: TotalVariation | HuberTV = _TOTAL_VARIATION,
@@ -108,7 +116,8 @@ def denoise_tv(
         division for uint8 and uint16): a region of P pixels with a boundary of B pixel sides
         moves by weight · B/P towards its surroundings. It is one number, an array with one number
         per pixel, or a list with one number or array per axis as in `grid_graph`. With an array, an
-        edge uses the mean of its two pixels. ``'auto'`` uses `suggest_weight`.
+        edge uses the mean of its two pixels, or with `isotropic` the first of them. ``'auto'`` uses
+        `suggest_weight`, for anisotropic total variation without coupled channels.
     mask : array_like of bool, optional
         True for known pixels. Where it is False the value of the image is ignored, and the pixel
         is filled in from its surroundings. It has the shape of the image, with or without
@@ -118,7 +127,15 @@ def denoise_tv(
         by it. ``'coords'`` takes it from the evenly spaced coordinates of a DataArray.
     channel_axis : int, optional
         The axis of colours or other channels. Each channel is denoised separately, with the same
-        weight. By default all axes are spatial. For a DataArray also the name of a dimension.
+        weight, unless they are coupled. By default all axes are spatial. For a DataArray
+        also the name of a dimension.
+    isotropic : bool
+        Penalise the norm of the forward differences of each pixel (`IsotropicTV`), so that edges
+        cost nearly the same in all directions. Then `weight` means the same as in scikit-image's
+        `denoise_tv_chambolle`.
+    coupled : bool
+        Take norms over the channels (`CoupledTV`, or `IsotropicTV` with ``coupled=True``), so that
+        all channels have their edges at the same places.
     connectivity : {1, 2}
         1: neighbours along the axes. 2: also along the diagonals (2-D images only), which reduces
         the preference for the axes. Weights are scaled such that `weight` keeps its meaning.
@@ -180,7 +197,16 @@ def denoise_tv(
     check_keywords(denoise_tv, solve_options, *(("checkpoint",) if is_dask(image) else ()))
     is_result_wanted = as_flag(return_result, "return_result")
     make_loss = _as_loss(loss)
+    is_isotropic, is_coupled = as_flag(isotropic, "isotropic"), as_flag(coupled, "coupled")
+    if is_isotropic and connectivity != 1:
+        raise ValueError(f"isotropic must be False unless connectivity is 1, got {connectivity!r}")
+    penalty = _combined(penalty, is_isotropic, is_coupled)
     if is_dask(image):
+        if is_isotropic or is_coupled:
+            raise ValueError(
+                "isotropic and coupled must be False for a dask array,"
+                f" got isotropic={isotropic}, coupled={coupled}"
+            )
         if make_loss is not SquaredLoss or connectivity != 1:
             raise ValueError(
                 "loss must be 'squared' and connectivity 1 for a dask array,"
@@ -207,7 +233,7 @@ def denoise_tv(
                 f" variation, got loss={loss!r}, penalty={penalty!r}"
             )
         weight = _suggested(given, spacing, connectivity, solve_options)
-    graph = pixel_graph(layout.shape, weight, spacing, connectivity)
+    graph = pixel_graph(layout.shape, weight, spacing, connectivity, isotropic=is_isotropic)
     problem = Problem(graph, _make(make_loss, given), penalty)
     del given  # the problem has copies, and volumes are large
     result = solve(problem, **solve_options)
@@ -215,6 +241,18 @@ def denoise_tv(
         _warn_if_early(result)
         return layout.restore(result.u)
     return layout.restore(result.u, copy=True), result
+
+
+def _combined(penalty: Any, isotropic: bool, coupled: bool) -> Any:
+    """Return the penalty with norms over axes, channels or both."""
+    if not isotropic and not coupled:
+        return penalty
+    if not isinstance(penalty, TotalVariation | HuberTV):
+        raise ValueError(
+            "penalty must be TotalVariation() or HuberTV(delta) if isotropic or coupled is True,"
+            f" got {penalty!r}"
+        )
+    return IsotropicTV(coupled, penalty.delta) if isotropic else CoupledTV(penalty.delta)
 
 
 def _denoise_tiled(*args: Any, **options: Any) -> tuple[Any, Any]:

@@ -38,7 +38,14 @@ from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph, weights_of_axes
 
 
-def pixel_graph(shape: tuple[int, ...], weight: Any, spacing: Any, connectivity: Any) -> Graph:
+def pixel_graph(
+    shape: tuple[int, ...],
+    weight: Any,
+    spacing: Any,
+    connectivity: Any,
+    *,
+    isotropic: bool = False,
+) -> Graph:
     """Return the graph of the pixels of an image, in row-major order.
 
     Parameters
@@ -52,10 +59,12 @@ def pixel_graph(shape: tuple[int, ...], weight: Any, spacing: Any, connectivity:
         Distance between neighbouring pixels along each axis.
     connectivity : {1, 2}
         1: neighbours along the axes. 2: also along the diagonals, in 2-D only.
+    isotropic : bool
+        Let the edges that leave a pixel in forward direction have its weight, not the mean.
     """
     distances = as_spacing(spacing, len(shape))
     if as_count(connectivity, "connectivity", minimum=1, maximum=2) == 1:
-        parts = _axis_weights(weight, shape)
+        parts = _axis_weights(weight, shape, isotropic)
         return grid_graph(shape, [w / h for w, h in zip(parts, distances, strict=True)])
     if len(shape) != 2:
         raise ValueError(
@@ -123,17 +132,17 @@ def as_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
     return tuple(float(h) for h in np.broadcast_to(given, (ndim,)))
 
 
-def _axis_weights(weight: Any, shape: tuple[int, ...]) -> list[Floats]:
+def _axis_weights(weight: Any, shape: tuple[int, ...], isotropic: bool) -> list[Floats]:
     """Return the weights of the edges along each axis, each a number or an array."""
     if not _is_per_axis(weight):
         pixels = _pixel_weights(weight, shape)
         if pixels.ndim == 0:
             return [pixels] * len(shape)
         lower, upper = slice(None, -1), slice(1, None)
-        return [
-            0.5 * (pixels[(*before, lower)] + pixels[(*before, upper)])
-            for before in ((slice(None),) * axis for axis in range(len(shape)))
-        ]
+        axes = [(slice(None),) * axis for axis in range(len(shape))]
+        if isotropic:
+            return [pixels[(*before, lower)] for before in axes]
+        return [0.5 * (pixels[(*before, lower)] + pixels[(*before, upper)]) for before in axes]
     if len(weight) != len(shape):
         raise ValueError(
             f"weight must have one entry for each of the {len(shape)} axes of pixels if it is a"

@@ -1,0 +1,69 @@
+// Accelerated coordinate descent over single edges for coupled total variation with the squared loss,
+// on any graph: edge descent (edge_descent.hpp) with a ball over the channels in place of an interval.
+//
+//     max_x  -½ ‖f - C⁻¹∇ᵀx‖²_C,   ‖x_e‖ ≤ ω_e
+//
+// The vertex weights c are the same in all channels. So the dual objective is, as a function of the
+// flow of one edge, a paraboloid with circular level sets, and its maximum over the ball is the
+// projection of its maximum. One iteration updates the edges in a fixed order, from an extrapolated
+// flow y.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/types.hpp"
+#include "parallel/watch.hpp"
+#include "solver/descent/momentum.hpp"
+
+namespace graphtv {
+
+class CoupledDescent {
+  public:
+    // The graph and its weights are borrowed. The signal has one channel after another. Vertex weights
+    // are positive, or empty for ones. Starts from p = 0.
+    CoupledDescent(const EdgeList& graph, std::span<const double> weights,
+                   std::span<const double> signal, std::span<const double> vertex_weights);
+
+    // Starts from a feasible dual point.
+    void start_from(std::span<const double> p);
+
+    // One iteration. Returns 0 if the watch expired; the point is then feasible.
+    int step(Watch& watch, int n_threads, int at_most);
+
+    // u = f - C⁻¹Kᵀp, to rounding.
+    void u(std::span<double> out);
+
+    // p by edge, feasible to rounding.
+    void dual(std::span<double> p, int n_threads = 1) const;
+
+    // The primal and the dual objective, to rounding.
+    double primal_value();
+    double dual_value();
+
+    double momentum() const { return momentum_.beta(); }
+    bool restarted() const { return momentum_.restarted(); }
+
+  private:
+    template <std::size_t known_channels>
+    bool sweep(Watch& watch, double& uphill);
+    void recompute();
+    double inverse(std::size_t i) const { return inverse_.empty() ? 1.0 : inverse_[i]; }
+    void settle() {
+        if (is_torn_) recompute();
+    }
+
+    EdgeList graph_;
+    std::span<const double> weights_;
+    std::size_t n_channels_;
+    std::vector<double> inverse_;  // 1/c, or empty for ones
+    // The channels of a vertex or an edge are side by side.
+    std::vector<double> f_;      // less the mean of its channel
+    std::vector<double> means_;  // of the channels
+    std::vector<double> x_, y_;  // the flow and its extrapolation
+    std::vector<double> u_, r_;  // f - C⁻¹∇ᵀx and f - C⁻¹∇ᵀy
+    Momentum momentum_;
+    bool is_torn_ = false;  // the watch ended a step: u and r are inconsistent with x
+};
+
+}  // namespace graphtv

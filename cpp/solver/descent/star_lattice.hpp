@@ -1,0 +1,108 @@
+// Accelerated descent over the stars of a grid, or over its edges with coupled channels, in an order
+// that vectorises.
+//
+//     max_x  -½ ‖g - ∇ᵀx‖²,   ‖x_s‖ ≤ capacity_s for every star s
+//
+// The star of a vertex consists of its edges in forward direction. On a grid with d axes, the stars of
+// every (d + 1)-th vertex of a line share no vertex and are updated at once, exactly (stars.hpp). One
+// iteration goes through all stars, starting from an extrapolated flow y. The star of a vertex touches
+// its own slab and the next one. So first the stars of every second slab are updated, then the others,
+// and slabs can go through several iterations while they are in the cache (slab_schedule.hpp).
+//
+// If blocks are edges instead, the ball of an edge is over its channels.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "graph/types.hpp"
+#include "parallel/watch.hpp"
+#include "solver/descent/lattice_layout.hpp"
+#include "solver/descent/momentum.hpp"
+#include "solver/descent/slab_schedule.hpp"
+#include "solver/descent/stars.hpp"
+
+namespace graphtv {
+
+enum class Blocks { stars, edges };
+
+template <class Real>
+class StarLattice {
+  public:
+    // Restarts are decided after so many iterations.
+    static constexpr int longest_step = SlabSchedule::longest;
+
+    // The edges along one axis, each stored at the place of its lower end, channel after channel.
+    struct Axis {
+        std::vector<Real> x, y;
+        std::vector<Real> exists;  // 1 or 0 by edge; empty if no edge is missing
+        std::vector<Real>
+            inverse_capacity;  // 1/ω by edge; by star with the first axis if blocks are stars
+    };
+
+    // Two or three axes, all longer than 1. All values are zero.
+    StarLattice(std::span<const Vertex> shape, std::size_t n_channels, Blocks blocks,
+                bool has_gaps);
+
+    const LatticeLayout& layout() const { return layout_; }
+    std::size_t n_channels() const { return n_channels_; }
+    std::vector<Axis>& axes() { return axes_; }  // the last one first
+    const std::vector<Axis>& axes() const { return axes_; }
+    std::vector<Real>& inverse_capacity(std::size_t axis) {
+        return axes_[blocks_ == Blocks::stars ? 0 : axis].inverse_capacity;
+    }
+    const std::vector<Real>& inverse_capacity(std::size_t axis) const {
+        return axes_[blocks_ == Blocks::stars ? 0 : axis].inverse_capacity;
+    }
+    std::span<Real> g() { return g_; }
+
+    // Continues from the current x without momentum.
+    void restart(int n_threads);
+
+    // Runs at most `at_most` iterations and returns their number. Returns 0 if the watch expired;
+    // the point is then feasible.
+    int step(Watch& watch, int n_threads, int at_most);
+
+    // The primal objective at u = g - ∇ᵀx and the dual objective at x, in the precision of Real.
+    double primal_value(int n_threads);
+    double dual_value(int n_threads);
+
+    double momentum() const { return momentum_.beta(); }
+    bool restarted() const { return momentum_.restarted(); }
+
+  private:
+    // Blocks at consecutive places, with the same axes.
+    struct Run {
+        std::size_t place, size;
+        int n_axes;
+        std::array<std::size_t, most_axes> axis, end;  // and the places of the other ends
+    };
+
+    std::size_t start(int slab) const { return static_cast<std::size_t>(slab) * slab_; }
+    template <class Body>
+    void for_each_run(int slab, const Body& body) const;
+    Stars<Real> stars(const Run& run, std::vector<Real>& u);
+    void sweep(int slab, Real beta);
+    void close(int seam, Real beta);
+    void settle(int n_threads);
+    void apply(std::vector<Real> Axis::* flow, int slab, std::vector<Real>& out) const;
+    void recompute(int n_threads);
+    void forget_momentum();
+
+    LatticeLayout layout_;
+    std::size_t n_channels_;
+    Blocks blocks_;
+    std::size_t slab_;  // vertices that share their first coordinate
+    int n_slabs_;
+    std::vector<Axis> axes_;
+    std::vector<Real> g_;      // by place, channel after channel, like all arrays below
+    std::vector<Real> u_, r_;  // g - ∇ᵀx and g - ∇ᵀy
+    Momentum momentum_;
+    int drift_ = 0;  // iterations since u and r were recomputed
+    // True at first and after the watch ended a step: u and r are inconsistent with x and y.
+    bool is_torn_ = true;
+};
+
+}  // namespace graphtv
