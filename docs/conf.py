@@ -34,12 +34,13 @@ extensions = [
 ]
 html_math_renderer = "mathml"
 templates_path = ["_templates"]
-exclude_patterns = ["_*", "examples", "gallery/examples/index.rst"]
+exclude_patterns = ["_*", "examples", "tutorials", "gallery/examples/index.rst"]
 
-# docs/examples is run when the site is built; gallery/index.md includes the page of thumbnails.
+# Examples and tutorials run when the site is built; gallery/index.md includes the thumbnails.
 sphinx_gallery_conf: dict[str, Any] = {
-    "examples_dirs": "examples",
-    "gallery_dirs": "gallery/examples",
+    "examples_dirs": ["examples", "tutorials"],
+    "gallery_dirs": ["gallery/examples", "guide/tutorials"],
+    "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "reference/generated/examples",
     "doc_module": ("graphtv",),
     "capture_repr": (),
