@@ -194,26 +194,12 @@ def read_signal(arguments: argparse.Namespace) -> Signal:
     header = table.header or [f"column {k + 1}" for k in range(table.n_columns)]
     at = 0 if arguments.id is None else table.column(arguments.id, "--id")
     weight = _weight_column(table, arguments.vertex_weight, "--vertex-weight")
-    columns = [k for k in range(table.n_columns) if k not in (at, weight)]
-    if arguments.value is not None:
-        columns = [table.column(name, "--value") for name in arguments.value.split(",")]
-    if not columns:
-        raise UsageError(f"{table.name}: there is no column of values besides the weights")
-    ids: dict[str, int] = {}
-    values = np.empty((len(table.rows), len(columns)))
-    weights = np.ones(len(table.rows))
-    for k, row in enumerate(table.rows):
-        name = row.fields[at]
-        if name in ids:
-            table.fail(row.line, f"{name!r} is a duplicate of line {table.rows[ids[name]].line}")
-        if not name:
-            table.fail(row.line, "the name of the vertex is empty")
-        ids[name] = k
-        values[k] = [table.number(row, c, what=header[c]) for c in columns]
-        if weight is not None:
-            weights[k] = table.number(row, weight, what="a weight")
-            if not weights[k] >= 0.0:
-                table.fail(row.line, f"a weight must be at least 0, got {row.fields[weight]!r}")
+    columns = _value_columns(table, arguments.value, (at, weight))
+    ids = _names(table, at)
+    values = np.array(
+        [[table.number(row, c, what=header[c]) for c in columns] for row in table.rows]
+    )
+    weights = np.ones(len(table.rows)) if weight is None else _weights(table, weight)
     known: Any = ~np.isnan(values)
     for c, is_known in zip(columns, known.any(axis=0).tolist(), strict=True):
         if not is_known:
@@ -229,6 +215,40 @@ def read_signal(arguments: argparse.Namespace) -> Signal:
         table.header is not None,
         table.name,
     )
+
+
+def _value_columns(table: Table, given: str | None, others: tuple[int | None, ...]) -> list[int]:
+    """Return the columns of the values: those given, or all but the others."""
+    if given is not None:
+        return [table.column(name, "--value") for name in given.split(",")]
+    columns = [k for k in range(table.n_columns) if k not in others]
+    if not columns:
+        raise UsageError(f"{table.name}: there is no column of values besides the weights")
+    return columns
+
+
+def _names(table: Table, column: int) -> dict[str, int]:
+    """Return the row of each vertex by its name."""
+    rows: dict[str, int] = {}
+    for k, row in enumerate(table.rows):
+        name = row.fields[column]
+        if name in rows:
+            table.fail(row.line, f"{name!r} is a duplicate of line {table.rows[rows[name]].line}")
+        if not name:
+            table.fail(row.line, "the name of the vertex is empty")
+        rows[name] = k
+    return rows
+
+
+def _weights(table: Table, column: int) -> Any:
+    """Return the weights of the vertices."""
+    import numpy as np
+
+    weights = np.array([table.number(row, column, what="a weight") for row in table.rows])
+    for row, weight in zip(table.rows, weights.tolist(), strict=True):
+        if not weight >= 0.0:
+            table.fail(row.line, f"a weight must be at least 0, got {row.fields[column]!r}")
+    return weights
 
 
 def _has_header(table: Table, arguments: argparse.Namespace) -> bool:

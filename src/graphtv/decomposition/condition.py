@@ -89,26 +89,33 @@ def condition_number(
     if exponent > 2:
         raise ValueError(f"alpha must be at most 2, got {exponent}")
     how = as_choice(method, "method", ("auto", "dense", "iterative"))
-    if isinstance(preconditioner, ForestPartition):
-        if preconditioner.graph is not graph and not _same_edges(preconditioner.graph, graph):
-            raise ValueError(
-                f"preconditioner must be a partition of graph, got one of {preconditioner.graph!r}"
-            )
-    else:
+    if not isinstance(preconditioner, ForestPartition):
         as_choice(preconditioner, "preconditioner", ("none", "diagonal", *METHODS))
+    elif preconditioner.graph is not graph and not _same_edges(preconditioner.graph, graph):
+        raise ValueError(
+            f"preconditioner must be a partition of graph, got one of {preconditioner.graph!r}"
+        )
     if graph.n_edges == 0:
         raise ValueError("graph must have an edge for its condition number to exist, got none")
-
     if isinstance(preconditioner, str) and preconditioner in METHODS:
         preconditioner = decompose(graph, preconditioner)
+    known = getattr(preconditioner, "condition_number", None)
+    if how == "auto" and known is not None:
+        return float(known)
+    return _computed(graph, _operator(graph, preconditioner, exponent), how)
+
+
+def _operator(graph: Graph, preconditioner: str | ForestPartition, exponent: float) -> _Operator:
+    """Return the preconditioned gradient."""
     if isinstance(preconditioner, ForestPartition):
-        if how == "auto" and preconditioner.condition_number is not None:
-            return preconditioner.condition_number
-        operator = _of_stars(graph.edges, preconditioner.labels)
-    elif preconditioner == "diagonal":
-        operator = _of_weights(graph.edges, graph.weights, 2 - exponent, normalised=True)
-    else:
-        operator = _of_weights(graph.edges, graph.weights, 2.0, normalised=False)
+        return _of_stars(graph.edges, preconditioner.labels)
+    if preconditioner == "diagonal":
+        return _of_weights(graph.edges, graph.weights, 2 - exponent, normalised=True)
+    return _of_weights(graph.edges, graph.weights, 2.0, normalised=False)
+
+
+def _computed(graph: Graph, operator: _Operator, how: str) -> float:
+    """Return the condition number of an operator."""
     if how == "dense" or (how == "auto" and len(operator.scale) <= DENSE_LIMIT):
         return _dense(operator)
     try:

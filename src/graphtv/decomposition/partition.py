@@ -303,39 +303,40 @@ def _decompose(
     graph: Graph, method: str, spanning: str, order: str, rng: Rng, watch: _core.Watch | None
 ) -> ForestPartition:
     """Partition the edges; raise `_core.Expired` when the watch expires."""
-    start = time.perf_counter()
-
-    reason = "requested"
-    grid = whole_grid = None
-    if method in ("auto", "chains"):
-        whole_grid = recognize_grid(graph)
-        grid = graph._grid or whole_grid
-        if method == "chains" and grid is None:
+    start, reason = time.perf_counter(), "requested"
+    whole_grid = recognize_grid(graph) if method in ("auto", "chains") else None
+    grid = graph._grid or whole_grid
+    if method == "auto":
+        method, reason = _choose(graph, grid, watch)
+    if method == "chains":
+        if grid is None:
             raise ValueError(
                 "method must not be 'chains' unless the graph is a grid;"
                 " 'linear' and 'nested' work for any graph"
             )
-    if method == "auto":
-        method, reason = _choose(graph, grid, watch)
-
-    known_condition_number = None
-    if grid is not None and method == "chains":
-        if whole_grid is not None and graph._grid is not None and graph.n_edges:
-            return ForestPartition._of_axes(graph, whole_grid, reason, start)
-        labels = _axes(graph, grid)
-        if whole_grid is not None and labels.size:
-            known_condition_number = math.sqrt(int(labels.max()) + 1)
-    elif method == "linear":
-        build = _core.linear_forests if order == "weight" else _core.linear_forests_of_paper
-        labels = build(
-            graph.n_vertices, graph.edges, _core.heaviest_first(graph.weights, watch), watch
-        )
-    elif method == "nested":
+        return _chains(graph, grid, whole_grid, reason, start)
+    if method == "nested":
         labels = _nested(graph, spanning, rng, watch)
     else:
-        order_of_edges = _core.heaviest_first(graph.weights, watch)
-        labels = _core.matroid_partition(graph.n_vertices, graph.edges, order_of_edges, watch)
-    return ForestPartition._judge(graph, labels, method, reason, known_condition_number, start)
+        build = {
+            ("linear", "weight"): _core.linear_forests,
+            ("linear", "paper"): _core.linear_forests_of_paper,
+        }.get((method, order), _core.matroid_partition)
+        heaviest_first = _core.heaviest_first(graph.weights, watch)
+        labels = build(graph.n_vertices, graph.edges, heaviest_first, watch)
+    return ForestPartition._judge(graph, labels, method, reason, None, start)
+
+
+def _chains(
+    graph: Graph, grid: GridStructure, whole_grid: GridStructure | None, reason: str, start: float
+) -> ForestPartition:
+    """Return one forest per axis. The theorem gives κ if the graph has all edges of the grid."""
+    if whole_grid is not None and graph._grid is not None and graph.n_edges:
+        return ForestPartition._of_axes(graph, whole_grid, reason, start)
+    labels = _axes(graph, grid)
+    is_known = whole_grid is not None and labels.size
+    kappa = math.sqrt(int(labels.max()) + 1) if is_known else None
+    return ForestPartition._judge(graph, labels, "chains", reason, kappa, start)
 
 
 def _choose(graph: Graph, grid: GridStructure | None, watch: _core.Watch | None) -> tuple[str, str]:

@@ -305,18 +305,13 @@ def fused_lasso_path(
         graph_of_signal(graph, signal), signal, vertex_weights, loss, delta, sparsity
     )
     chatty = as_flag(verbose, "verbose")
-    variance = None
-    if noise_variance is not None:
-        variance = as_real(noise_variance, "noise_variance", minimum=0.0, strict=True)
-        moderate(variance, "noise_variance")
+    variance = _as_variance(noise_variance)
     check_keywords(fused_lasso_path, solve_options)
     if "warm_start" in solve_options:
         raise ValueError("warm_start must not be given: a path uses its own warm starts")
     given = None if lambdas is None else as_lambdas(lambdas)
     count = as_count(n_lambdas, "n_lambdas", minimum=1)
-    part = None if ratio is None else as_real(ratio, "ratio", minimum=0.0, strict=True)
-    if part is not None and part >= 1.0:
-        raise ValueError(f"ratio must be below 1, got {part}")
+    part = _as_ratio(ratio)
     folds = None
     if cv is not None:
         from graphtv.applications.fused.cross_validation import as_folds, cross_validate
@@ -326,23 +321,10 @@ def fused_lasso_path(
 
     largest = None
     if given is None:
-        largest = lambda_max(model, **_shared(options))
-        if part is None and largest > 0.0:
-            part = min(USUAL_RATIO, lambda_min(model) / largest)
-        given = geometric(1.0, part or USUAL_RATIO, count) * (largest or 1.0)
+        given, largest = _usual_lambdas(model, count, part, options)
         if chatty:
             print(f"λ_max = {largest:.6g}", flush=True)
-    results = []
-    for k, (lam, result) in enumerate(solutions(model, given, options)):
-        results.append(result)
-        if chatty:
-            print(
-                f"λ {k + 1:3d}/{len(given)} = {lam:10.4g}: {result.status}, relative gap"
-                f" {result.relative_gap:.1e}, df {degrees_of_freedom(model, result):6d},"
-                f" {result.setup_time + result.solve_time:.3f} s",
-                flush=True,
-            )
-    results.reverse()
+    results = _solve_path(model, given, options, chatty)
     if variance is None:
         variance = noise_variance_of(model)
     return FusedLassoPath(
@@ -355,6 +337,47 @@ def fused_lasso_path(
         lambda_max=largest,
         cv_errors=None if folds is None else cross_validate(model, given, folds, options, chatty),
     )
+
+
+def _as_variance(noise_variance: Any) -> float | None:
+    if noise_variance is None:
+        return None
+    variance = as_real(noise_variance, "noise_variance", minimum=0.0, strict=True)
+    return float(moderate(variance, "noise_variance"))
+
+
+def _as_ratio(ratio: Any) -> float | None:
+    part = None if ratio is None else as_real(ratio, "ratio", minimum=0.0, strict=True)
+    if part is not None and part >= 1.0:
+        raise ValueError(f"ratio must be below 1, got {part}")
+    return part
+
+
+def _usual_lambdas(
+    model: FusedModel, count: int, ratio: float | None, options: dict[str, Any]
+) -> tuple[Floats, float]:
+    """Return λ evenly spaced on a logarithmic scale, in decreasing order, and λ_max."""
+    largest = lambda_max(model, **_shared(options))
+    if ratio is None and largest > 0.0:
+        ratio = min(USUAL_RATIO, lambda_min(model) / largest)
+    return geometric(1.0, ratio or USUAL_RATIO, count) * (largest or 1.0), largest
+
+
+def _solve_path(
+    model: FusedModel, lambdas: Floats, options: dict[str, Any], is_chatty: bool
+) -> list[Result]:
+    """Return the solutions in the order of `lambdas`."""
+    results = []
+    for k, (lam, result) in enumerate(solutions(model, lambdas, options)):
+        results.append(result)
+        if is_chatty:
+            print(
+                f"λ {k + 1:3d}/{len(lambdas)} = {lam:10.4g}: {result.status}, relative gap"
+                f" {result.relative_gap:.1e}, df {degrees_of_freedom(model, result):6d},"
+                f" {result.setup_time + result.solve_time:.3f} s",
+                flush=True,
+            )
+    return results[::-1]
 
 
 def as_lambdas(values: Any) -> Floats:
