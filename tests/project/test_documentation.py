@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("**/*.md"))
 WITH_PYTHON = [page for page in PAGES if blocks(page)]
+OPTIONAL = ("geopandas", "jax", "pandas", "pyproximal", "shapely", "torch", "xarray")
 SCRIPTS = sorted((DOCS / "gallery").glob("*.py"))
 
 
@@ -23,7 +24,8 @@ def name_of(path):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [ROOT / "README.md", *WITH_PYTHON], ids=name_of)
 def test_the_python_of_a_page_is_true(page, tmp_path, monkeypatch, capsys):
-    for name in ("matplotlib", "networkx", "sklearn", "skimage"):
+    needed = {name for name in OPTIONAL if f"import {name}" in page.read_text(encoding="utf-8")}
+    for name in ("matplotlib", "networkx", "sklearn", "skimage", *sorted(needed)):
         pytest.importorskip(name)
     import matplotlib
     from matplotlib import pyplot

@@ -1,5 +1,7 @@
 """`denoise_tv` compared with scikit-image."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,27 @@ from graphtv import (
     denoise_tv,
 )
 from images import exact, noisy_image, psnr
+
+
+def test_chambolle_can_be_replaced():
+    """Calls that leave accuracy to the defaults mean the same: `tol` replaces two arguments."""
+    restoration = pytest.importorskip("skimage.restoration")
+    theirs = inspect.signature(restoration.denoise_tv_chambolle).parameters
+    ours = inspect.signature(denoise_tv).parameters
+    assert theirs.keys() - ours.keys() == {"eps", "max_num_iter"}
+    assert list(ours)[:2] == list(theirs)[:2] == ["image", "weight"]
+    for name in theirs.keys() & ours.keys():
+        assert ours[name].kind == theirs[name].kind
+        assert ours[name].default == theirs[name].default
+    colours = np.random.default_rng(0).integers(0, 256, (9, 8, 3), dtype=np.uint8)
+    for image in (colours, colours / 255.0, colours.astype(np.float32)):
+        found, wanted = (
+            denoise(image, 0.2, channel_axis=-1)
+            for denoise in (denoise_tv, restoration.denoise_tv_chambolle)
+        )
+        assert found.dtype == wanted.dtype
+        assert found.shape == wanted.shape
+        assert abs(found.mean() - wanted.mean()) < 1e-3 * abs(wanted.mean())
 
 
 def test_chambolle_has_the_same_weight():
