@@ -79,7 +79,9 @@ def main(output: Path, steps: int = 400, size: int = 48, test_size: int = 192) -
     for model in (one, local):
         train(model, photographs, steps, size)
     held_out = data.camera()[60 : 60 + test_size, 160 : 160 + test_size] / 255.0
-    noisy, truth = crops([np.pad(held_out, ((0, 1), (0, 1)))], 1, test_size, np.random.default_rng(1))
+    noisy, truth = crops(
+        [np.pad(held_out, ((0, 1), (0, 1)))], 1, test_size, np.random.default_rng(1)
+    )
     with torch.no_grad():
         pictures = {
             "noisy": noisy,
