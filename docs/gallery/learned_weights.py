@@ -93,9 +93,9 @@ def main(output: Path, steps: int = 400, size: int = 48, test_size: int = 192) -
     figure = Figure(figsize=(10.4, 3.0), layout="constrained")
     panels = figure.subplots(1, 4)
     for axes, (title, picture) in zip(panels, pictures.items(), strict=False):
-        axes.imshow(picture[0, 0], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        axes.imshow(picture[0, 0].numpy(), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
         axes.set_title(title, fontsize=10)
-    shown = panels[3].imshow(predicted[0, 0], cmap="magma", vmin=0, interpolation="nearest")
+    shown = panels[3].imshow(predicted[0, 0].numpy(), cmap="magma", vmin=0, interpolation="nearest")
     panels[3].set_title("the predicted weights", fontsize=10)
     figure.colorbar(shown, ax=panels[3], shrink=0.8)
     for axes in panels:
