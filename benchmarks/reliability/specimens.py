@@ -204,8 +204,8 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "suggest_weight": lambda: {
         "data": IMAGE, "graph": None, "sigma": 0.1, "rule": "risk", "mask": _image_mask(),
-        "spacing": (1.0, 2.0), "channel_axis": None, "connectivity": 1, "time_limit": 5.0,
-        "verbose": False, "n_threads": 1, "stop": None,
+        "spacing": (1.0, 2.0), "channel_axis": None, "connectivity": 1, "tol": 1e-6,
+        "time_limit": 5.0, "verbose": False, "n_threads": 1, "stop": None,
     },
     "fused_lasso": lambda: _fused(lam=0.5),
     "fused_lasso_path": lambda: _fused(

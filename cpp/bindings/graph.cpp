@@ -9,6 +9,7 @@
 
 #include "bindings/arrays.hpp"
 #include "decomposition/grid_recognition.hpp"
+#include "graph/connected_components.hpp"
 #include "graph/cuthill_mckee.hpp"
 #include "graph/free_memory.hpp"
 #include "graph/lattice_shape.hpp"
@@ -74,6 +75,31 @@ void bind_graph(nb::module_& m) {
         },
         "n_vertices"_a, "edges"_a.noconvert(),
         "The vertices in an order that keeps neighbours close to each other.");
+
+    m.def(
+        "connected_components",
+        [](Vertex n_vertices, const InEdges& edges, const std::optional<In<bool>>& kept) {
+            Components found;
+            {
+                nb::gil_scoped_release release;
+                if (kept) require_size(kept->size(), edges.shape(0));
+                found = connected_components(view(n_vertices, edges),
+                                             kept ? view(*kept) : std::span<const bool>{});
+            }
+            return std::make_tuple(found.count, to_numpy(std::move(found.label)));
+        },
+        "n_vertices"_a, "edges"_a.noconvert(), "kept"_a.noconvert() = nb::none(),
+        "The number of components and the component of each vertex, by the edges that are kept.");
+
+    m.def(
+        "count_pieces",
+        [](Vertex n_vertices, const InEdges& edges, const In<double>& u) {
+            nb::gil_scoped_release release;
+            require_size(u.size(), static_cast<std::size_t>(n_vertices));
+            return count_pieces(view(n_vertices, edges), view(u));
+        },
+        "n_vertices"_a, "edges"_a.noconvert(), "u"_a.noconvert(),
+        "The number of connected pieces of equal u.");
 }
 
 }  // namespace graphtv::bindings

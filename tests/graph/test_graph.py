@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from graphtv import Graph
 from graphtv.gallery import erdos_renyi_graph
+from graphtv.graph.components import connected_components, count_pieces
 from reference.simplify import simplify
 
 
@@ -359,3 +361,21 @@ def test_copies_equal_and_stay_read_only():
 
 def test_repr():
     assert repr(Graph(3, [[0, 1]])) == "Graph(3 vertices, 1 edges)"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_components_are_those_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 60))
+    graph = Graph(n, rng.integers(0, n, (n, 2)))
+    kept = rng.random(graph.n_edges) < 0.6
+    for keep in (None, kept):
+        edges = graph.edges if keep is None else graph.edges[keep]
+        links = sparse.coo_array((np.ones(len(edges)), edges.T), shape=(n, n))
+        count, labels = csgraph.connected_components(links, directed=False)
+        found, pieces = connected_components(graph, keep)
+        assert found == count
+        np.testing.assert_array_equal(pieces, labels)
+    u = rng.integers(0, 3, n).astype(float)
+    tails, heads = graph.edges.T
+    assert count_pieces(graph, u) == connected_components(graph, u[tails] == u[heads])[0]

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
+from numpy.typing import NDArray
 
-from graphtv._validate import Indices
+from graphtv import _core
+from graphtv._validate import Floats, Indices
 from graphtv.graph.graph import Graph
 
 
-def connected_components(graph: Graph, kept: Any = None) -> tuple[int, Indices]:
+def connected_components(
+    graph: Graph, kept: NDArray[np.bool_] | None = None
+) -> tuple[int, Indices]:
     """Return the number of components and the component of each vertex.
 
-    If `kept` is given, only the edges that it selects count.
+    If `kept` is given, only the edges that it selects count. Components are numbered by their first
+    vertices.
     """
-    edges = graph.edges if kept is None else graph.edges[kept]
-    links = sparse.coo_array(
-        (np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])),
-        shape=(graph.n_vertices, graph.n_vertices),
-    )
-    count, labels = csgraph.connected_components(links, directed=False)
-    return int(count), labels
+    count, labels = _core.connected_components(graph.n_vertices, graph.edges, kept)
+    return count, labels
+
+
+def count_pieces(graph: Graph, u: Floats) -> int:
+    """Return the number of connected pieces of vertices with equal values."""
+    return _core.count_pieces(graph.n_vertices, graph.edges, np.ascontiguousarray(u))

@@ -117,7 +117,8 @@ def denoise_tv(
         moves by weight · B/P towards its surroundings. It is one number, an array with one number
         per pixel, or a list with one number or array per axis as in `grid_graph`. With an array, an
         edge uses the mean of its two pixels, or with `isotropic` the first of them. ``'auto'`` uses
-        `suggest_weight`, for anisotropic total variation without coupled channels.
+        `suggest_weight` with the same `tol`, for anisotropic total variation without coupled
+        channels.
     mask : array_like of bool, optional
         True for known pixels. Where it is False the value of the image is ignored, and the pixel
         is filled in from its surroundings. It has the shape of the image, with or without
@@ -287,6 +288,7 @@ def _suggested(image: Image, spacing: Any, connectivity: Any, options: dict[str,
         noise_levels(image),
         spacing,
         connectivity,
+        tolerance=as_real(options.get("tol", 1e-6), "tol", minimum=0.0),
         time_limit=math.inf if limit is None else 0.5 * as_real(limit, "time_limit", minimum=0.0),
         verbose=as_flag(options.get("verbose", False), "verbose"),
         n_threads=options.get("n_threads"),

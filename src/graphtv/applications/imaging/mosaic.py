@@ -30,20 +30,38 @@ PIXELS_PER_PART = 90_000
 PARTS = 8
 """Largest number of parts."""
 
+LOOSE = 1e-4
+"""From this tolerance on a single solution is so fast that smaller parts are used."""
+
+LOOSE_SHARE = 1 / 25
+"""The part of an image that is then used, in parts of at least LEAST_PIXELS."""
+
+LEAST_PIXELS = 2**11
+
+LOOSE_PIXELS_PER_PART = 160_000
+"""There is then one part for this many pixels of the image."""
+
 RUN = 32
 """Approximate length of a run in pixels; there are at least two runs per axis."""
 
 GOLDEN = 0.6180339887498949
 
 
-def samples(image: Image) -> list[Image]:
-    """Return parts of a large image, or the image itself if it is small or mostly unknown."""
+def samples(image: Image, tolerance: float = 0.0) -> list[Image]:
+    """Return parts of a large image, or the image itself if it is small or mostly unknown.
+
+    `tolerance` is that of the solution for which the weight is chosen.
+    """
     n = math.prod(image.shape)
-    if n <= PART_PIXELS:
+    n_parts, n_pixels = max(min(n // PIXELS_PER_PART, PARTS), 1), PART_PIXELS
+    if tolerance >= LOOSE:
+        n_parts = max(min(n // LOOSE_PIXELS_PER_PART, PARTS), 1)
+        n_pixels = min(max(int(LOOSE_SHARE * n / n_parts), LEAST_PIXELS), PART_PIXELS)
+    if n <= n_pixels:
         return [image]
     parts = []
-    for number in range(max(min(n // PIXELS_PER_PART, PARTS), 1)):
-        chosen = mosaic(image.shape, PART_PIXELS, (0.5 + number * GOLDEN) % 1.0)
+    for number in range(n_parts):
+        chosen = mosaic(image.shape, n_pixels, (0.5 + number * GOLDEN) % 1.0)
         assert chosen is not None
         known = None if image.known is None else _take(image.known, image.shape, chosen)
         if known is not None and not known.any(axis=0).all():

@@ -115,6 +115,7 @@ def suggest_weight(
     spacing: Any = None,
     channel_axis: int | None = None,
     connectivity: int = 1,
+    tol: float = 1e-6,
     time_limit: float | None = None,
     verbose: bool = False,
     n_threads: int | None = None,
@@ -139,6 +140,9 @@ def suggest_weight(
         divided by a quarter of the mean weighted degree.
     mask, spacing, channel_axis, connectivity
         As in `denoise_tv`.
+    tol : float
+        The tolerance to which the image will be denoised. From 1e-4 on, a solution takes so little
+        time that the weight is chosen on smaller parts.
     time_limit : float, optional
         Seconds after which the best weight so far is returned.
     verbose : bool
@@ -170,6 +174,7 @@ def suggest_weight(
     chosen = as_choice(rule, "rule", RULES)
     is_verbose = as_flag(verbose, "verbose")
     seconds = math.inf if time_limit is None else as_real(time_limit, "time_limit", minimum=0.0)
+    tolerance = as_real(tol, "tol", minimum=0.0)
     image, unit = _as_data(data, graph, mask, channel_axis)
     if unit is not None:
         if spacing is not None:
@@ -187,7 +192,7 @@ def suggest_weight(
         "stop": as_callable(stop, "stop"),
     }
     if unit is None:
-        return weight_of_image(image, levels, spacing, connectivity, **search)
+        return weight_of_image(image, levels, spacing, connectivity, tolerance=tolerance, **search)
     return weight_for([Part(image, unit)], levels, **search)
 
 
@@ -291,7 +296,9 @@ def _noise_of_pixels(
     if n_whole < FEWEST_WINDOWS:
         chosen = details[whole]
     else:
-        chosen = details[slope <= np.quantile(slope[whole], FLAT_PART)]
+        rank = int(FLAT_PART * (n_whole - 1))
+        flattest = slope.ravel() if n_whole == slope.size else slope[whole]
+        chosen = details[slope <= np.partition(flattest, rank)[rank]]
     return float(np.median(np.abs(chosen))) / MAD_OF_NORMAL
 
 

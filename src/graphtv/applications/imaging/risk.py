@@ -27,7 +27,7 @@ from graphtv._validate import Floats
 from graphtv.applications.imaging.image import Image, columns
 from graphtv.applications.imaging.mosaic import samples
 from graphtv.applications.imaging.pixel_graph import pixel_graph
-from graphtv.graph.components import connected_components
+from graphtv.graph.components import connected_components, count_pieces
 from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
 from graphtv.result import Result
@@ -58,10 +58,11 @@ def weight_of_image(
     connectivity: Any,
     *,
     rule: str = "risk",
+    tolerance: float = 0.0,
     **search: Any,
 ) -> float:
-    """Return the weight for an image."""
-    images = samples(image) if rule == "risk" else [image]
+    """Return the weight for an image that is denoised to a tolerance."""
+    images = samples(image, tolerance) if rule == "risk" else [image]
     parts = [Part(each, pixel_graph(each.shape, 1.0, spacing, connectivity)) for each in images]
     return weight_for(parts, levels, rule=rule, **search)
 
@@ -86,7 +87,7 @@ def weight_for(
     if rule == "noise":
         return guess
     risk = Risk(parts, levels, time_limit, verbose, n_threads, stop)
-    return _descend(risk, guess, risk.of_data())
+    return _descend(risk, guess, risk.of_data)
 
 
 class Risk:
@@ -176,13 +177,16 @@ class Risk:
 
 def n_pieces(graph: Graph, u: Floats, known: NDArray[np.bool_] | None) -> int:
     """Return the number of connected pieces of equal value that contain data."""
+    if known is None:
+        return count_pieces(graph, u)
     tails, heads = graph.edges.T
-    same = u[tails] == u[heads]
-    count, labels = connected_components(graph, same)
-    return count if known is None else len(np.unique(labels[known]))
+    _, labels = connected_components(graph, u[tails] == u[heads])
+    return int(np.count_nonzero(np.bincount(labels[known])))
 
 
-def _descend(function: Callable[[float], float], start: float, at_zero: float) -> float:
+def _descend(
+    function: Callable[[float], float], start: float, at_zero: Callable[[], float]
+) -> float:
     """Return a minimiser of a roughly unimodal function of a positive number.
 
     Doubling or halving brackets the minimum, and a parabola in the logarithm locates it. If the
@@ -195,7 +199,7 @@ def _descend(function: Callable[[float], float], start: float, at_zero: float) -
         best += step
         if abs(best) >= math.log2(LARGEST_RATIO):
             break
-        if best <= -HALVINGS and at_zero <= values[best]:
+        if best <= -HALVINGS and at_zero() <= values[best]:
             return 0.0
     vertex = _vertex(values)
     least = min(values, key=lambda x: values[x])

@@ -65,7 +65,7 @@ def denoise_tiled(
             raise ValueError(
                 f"weight must not be 'auto' unless the penalty is total variation, got {penalty!r}"
             )
-        weight = _suggested_weight(image, mask, shape, axis, spacing)
+        weight = _suggested_weight(image, mask, shape, axis, spacing, options.get("tol", 1e-6))
     weights = axis_weights(weight, "weight", shape, f.chunks)
     scaled = tuple(w / h for w, h in zip(weights, distances, strict=True))
     result = solve_tiled(GridProblem.of(f, known, scaled, delta), "denoise_tv", options)
@@ -106,7 +106,7 @@ def _check_array(values: Any, name: str) -> None:
 
 
 def _suggested_weight(
-    image: Any, mask: Any, shape: tuple[int, ...], axis: int | None, spacing: Any
+    image: Any, mask: Any, shape: tuple[int, ...], axis: int | None, spacing: Any, tol: Any
 ) -> float:
     """Return the weight of least risk on a part of the image that fits into memory."""
     chosen = mosaic(shape, MOST_PIXELS)
@@ -121,7 +121,7 @@ def _suggested_weight(
         return np.asarray(values)
 
     known = None if mask is None else part(mask if isinstance(mask, da.Array) else np.asarray(mask))
-    return suggest_weight(part(image), mask=known, channel_axis=axis, spacing=spacing)
+    return suggest_weight(part(image), mask=known, channel_axis=axis, spacing=spacing, tol=tol)
 
 
 def axis_weights(
