@@ -210,7 +210,7 @@ def test_damaged_files_are_read_or_refused(edits: list[tuple[int, int, bytes]]) 
     for fast in (True, False):
         with pytest.MonkeyPatch.context() as patch:
             if not fast:
-                patch.setattr(dimacs, "_plain_arcs", lambda block: None)
+                patch.setattr(dimacs, "plain_arcs", lambda block: None)
             try:
                 outcomes.append(read(data))
             except DimacsError as error:

@@ -199,7 +199,7 @@ def test_dimacs_capacities_with_a_sign_are_integers():
 def test_dimacs_integers_beyond_int64_are_refused_among_real_numbers(is_fast, monkeypatch):
     """The fast path read them as real numbers if another capacity of the block was real."""
     if not is_fast:
-        monkeypatch.setattr(dimacs, "_plain_arcs", lambda _: None)
+        monkeypatch.setattr(dimacs, "plain_arcs", lambda _: None)
     text = "p max 2 2\nn 1 s\nn 2 t\na 1 2 0.5\na 1 2 99999999999999999999\n"
     with pytest.raises(graphtv.DimacsError, match="line 5: an integer capacity must be below 2⁶³"):
         graphtv.read_dimacs(io.StringIO(text))
@@ -209,7 +209,7 @@ def test_dimacs_integers_beyond_int64_are_refused_among_real_numbers(is_fast, mo
 def test_dimacs_negative_zero_is_zero(is_fast, monkeypatch):
     """Among real numbers, -0 was the float -0.0 by blocks, and the integer 0 by lines."""
     if not is_fast:
-        monkeypatch.setattr(dimacs, "_plain_arcs", lambda _: None)
+        monkeypatch.setattr(dimacs, "plain_arcs", lambda _: None)
     text = "p max 2 3\nn 1 s\nn 2 t\na 1 2 0.5\na 1 2 -0\na 1 2 -0.0\n"
     capacities = graphtv.read_dimacs(io.StringIO(text)).capacities
     assert capacities.tobytes() == np.array([0.5, 0.0, 0.0]).tobytes()
