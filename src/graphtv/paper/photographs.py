@@ -127,4 +127,4 @@ def _skimage(module: str) -> Any:
     try:
         return importlib.import_module(f"skimage.{module}")
     except ImportError as error:
-        raise UnavailableError('needs scikit-image: pip install scikit-image') from error
+        raise UnavailableError("needs scikit-image: pip install scikit-image") from error

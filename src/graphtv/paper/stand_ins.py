@@ -149,6 +149,6 @@ def _image(name: str) -> NDArray[Any]:
     try:
         from skimage import data
     except ImportError:
-        raise UnavailableError('needs scikit-image: pip install scikit-image') from None
+        raise UnavailableError("needs scikit-image: pip install scikit-image") from None
     image: NDArray[Any] = getattr(data, name)()
     return image

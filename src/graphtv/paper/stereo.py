@@ -145,6 +145,6 @@ def _read(path: Path) -> NDArray[Any]:
     try:
         from skimage.io import imread
     except ImportError:
-        raise UnavailableError('needs scikit-image: pip install scikit-image') from None
+        raise UnavailableError("needs scikit-image: pip install scikit-image") from None
     image: NDArray[Any] = imread(path)[..., :3]
     return image
