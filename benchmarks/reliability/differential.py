@@ -133,6 +133,10 @@ def _conic(problem: Problem) -> float | None:
         G = cp.sum(cp.multiply(data.weights / 2, cp.square(u - data.signal)))
     elif name == "AbsoluteLoss":
         G = cp.sum(cp.multiply(data.weights, cp.abs(u - data.signal)))
+    elif name == "QuantileLoss":
+        below, above = data.slopes
+        G = cp.sum(cp.multiply(below, cp.pos(data.signal - u)))
+        G += cp.sum(cp.multiply(above, cp.pos(u - data.signal)))
     elif name == "HuberLoss":
         G = cp.sum(cp.multiply(data.weights / 2, cp.huber(u - data.signal, data.delta)))
     elif name == "LogisticLoss":

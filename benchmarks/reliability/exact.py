@@ -25,6 +25,7 @@ from graphtv import (
     LogisticLoss,
     PoissonLoss,
     Problem,
+    QuantileLoss,
     Result,
     SquaredLoss,
 )
@@ -131,7 +132,10 @@ def _losses(problem: Problem, number: Any) -> list[list[Any]]:
             elif isinstance(data, SquaredLoss):
                 column.append(_squared(a, b))
             elif isinstance(data, AbsoluteLoss):
-                column.append(_absolute(a, b, ends))
+                column.append(_quantile(a, b, b, ends))
+            elif isinstance(data, QuantileLoss):
+                below, above = data.tau * float(weight), (1.0 - data.tau) * float(weight)
+                column.append(_quantile(a, number(below), number(above), ends))
             elif isinstance(data, HuberLoss):
                 column.append(_huber_loss(a, b, number(data.delta), ends))
             else:
@@ -157,8 +161,8 @@ def _squared(f: Any, c: Any) -> Any:
     return lambda u: c * (u - f) * (u - f) / 2, lambda s: [f + s / c]
 
 
-def _absolute(f: Any, c: Any, ends: Any) -> Any:
-    return lambda u: c * abs(u - f), lambda s: [*ends, f]
+def _quantile(f: Any, below: Any, above: Any, ends: Any) -> Any:
+    return lambda u: above * (u - f) if u > f else below * (f - u), lambda s: [*ends, f]
 
 
 def _clip(x: Any, ends: Any) -> Any:

@@ -24,6 +24,7 @@ from graphtv import (
     LogisticLoss,
     PoissonLoss,
     Problem,
+    QuantileLoss,
     SquaredLoss,
     TotalVariation,
     solve,
@@ -61,7 +62,7 @@ def make_exact_problem(rng: Generator) -> tuple[Problem, str]:
     if term == "squared":
         data = SquaredLoss(f, c)
     elif term == "absolute":
-        data = AbsoluteLoss(f, c)
+        data = AbsoluteLoss(f, c) if rng.random() < 0.5 else QuantileLoss(f, rng.random(), c)
     elif term == "huber":
         data = HuberLoss(f, scale * 10.0 ** rng.uniform(-2, 1), c)
     elif term == "poisson":

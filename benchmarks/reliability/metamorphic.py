@@ -30,7 +30,7 @@ def with_arrays(data: Any, change: Any) -> Any:
         return LogisticLoss(change(data.labels), change(data.weights))
     if isinstance(data, PoissonLoss):
         return PoissonLoss(change(data.counts), change(data.weights))
-    more = [data.delta] if hasattr(data, "delta") else []
+    more = [getattr(data, name) for name in ("delta", "tau") if hasattr(data, name)]
     return type(data)(change(data.signal), *more, weights=change(data.weights))
 
 

@@ -19,6 +19,7 @@ from graphtv import (
     LogisticLoss,
     PoissonLoss,
     Problem,
+    QuantileLoss,
     SquaredLoss,
     TotalVariation,
     gallery,
@@ -145,6 +146,8 @@ def make_term(
     if term == "squared":
         return SquaredLoss(scale * f, c)
     if term == "absolute":
+        if rng.random() < 0.5:
+            return QuantileLoss(scale * f, rng.uniform(0.01, 0.99), c)
         return AbsoluteLoss(scale * f, c)
     if term == "huber":
         return HuberLoss(scale * f, scale * 10.0 ** rng.uniform(-2, 1), c)

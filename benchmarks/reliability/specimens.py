@@ -107,6 +107,7 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "SquaredLoss": lambda: {"signal": SIGNAL, "weights": np.ones(N)},
     "HuberLoss": lambda: {"signal": SIGNAL, "delta": 1.0, "weights": np.ones(N)},
     "LogisticLoss": lambda: {"labels": np.array([1, -1, 0, 1, 0, -1]), "weights": np.ones(N)},
+    "QuantileLoss": lambda: {"signal": SIGNAL, "tau": 0.3, "weights": np.ones(N)},
     "PoissonLoss": lambda: {"counts": SIGNAL, "weights": np.ones(N)},
     "LinearBox": lambda: {"cost": SIGNAL, "lower": np.zeros(N), "upper": np.ones(N)},
     "EntropicSimplex": lambda: {"cost": np.outer(SIGNAL, [1.0, -1.0]), "epsilon": 0.5},
@@ -254,7 +255,15 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "gallery.washington_rlg": lambda: {"rows": 3, "columns": 3, "capacity": 10, "rng": 0},
 }  # fmt: skip
 
-TERMS = ("AbsoluteLoss", "SquaredLoss", "HuberLoss", "LogisticLoss", "PoissonLoss", "LinearBox")
+TERMS = (
+    "AbsoluteLoss",
+    "QuantileLoss",
+    "SquaredLoss",
+    "HuberLoss",
+    "LogisticLoss",
+    "PoissonLoss",
+    "LinearBox",
+)
 for _name in (*TERMS, "EntropicSimplex"):
     _point = np.full((N, 2), 0.5) if _name == "EntropicSimplex" else np.full(N, 0.5)
     SPECIMENS |= {

@@ -31,6 +31,7 @@ from graphtv import (
     LogisticLoss,
     PoissonLoss,
     Problem,
+    QuantileLoss,
     Result,
     SquaredLoss,
 )
@@ -140,9 +141,12 @@ def data_values(problem: Problem, u: Long, s: Long, ends: Ends) -> tuple[Long, L
         conjugates = np.where(c > 0, s * f + s * (s / (2 * divisor)), s * end)
         r = u - f
         return c * r * r / 2, conjugates, np.where(c > 0, abs(f) + abs(s) / divisor, abs(end))
-    if isinstance(data, AbsoluteLoss):
-        best = np.where(abs(s) <= c, np.where(c > 0, f, end), end)
-        return c * abs(u - f), s * best - np.where(c > 0, c * abs(best - f), 0), abs(best)
+    if isinstance(data, AbsoluteLoss | QuantileLoss):
+        below, above = map(long, data.slopes if isinstance(data, QuantileLoss) else (c, c))
+        best = np.where((-below <= s) & (s <= above) & (c > 0), f, end)
+        values = np.where(u < f, below * (f - u), above * (u - f))
+        lost = np.where(best < f, below * (f - best), above * (best - f))
+        return values, s * best - np.where(c > 0, lost, 0), abs(best)
     if isinstance(data, HuberLoss):
         delta = long(data.delta)
         near = (c > 0) & (abs(s / divisor) <= delta)

@@ -105,7 +105,8 @@ def main(arguments: list[str] | None = None) -> None:
         one = np.ones(1)
         losses = [("squared", _core.SquaredTerm(len(signal), 1, signal, one), SQUARED)]
         if graph.weights.max() * 4 > 1:  # otherwise the signal itself is optimal
-            losses.append(("absolute", _core.AbsoluteTerm(len(signal), 1, signal, one), ABSOLUTE))
+            term = _core.QuantileTerm(len(signal), 1, signal, one, one)
+            losses.append(("absolute", term, ABSOLUTE))
         for loss, data, ways in losses:
             for preconditioner in preconditioners:
                 base = None

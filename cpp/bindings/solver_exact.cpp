@@ -60,7 +60,7 @@ void bind_exact(nb::module_& m) {
             nb::arg("watch") = nb::none(), nb::keep_alive<1, 4>())
         .def(
             "solve",
-            [](ExactFinish& self, const SmoothTerm& term, std::size_t channel, const InPlace& p,
+            [](ExactFinish& self, const SlopedTerm& term, std::size_t channel, const InPlace& p,
                const InPlace& u, PythonWatch& watch, int n_threads, double allowance,
                const std::optional<In<Rounded>>& start) {
                 require_size(p.size(), self.n_edges(), "p");

@@ -1,17 +1,20 @@
 // Binds the data terms, including terms that are implemented in Python.
 
+#include <nanobind/stl/pair.h>
+
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "bindings/python_object.hpp"
 #include "parallel/parallel_for.hpp"
-#include "terms/absolute.hpp"
 #include "terms/divergence.hpp"
 #include "terms/entropic_simplex.hpp"
 #include "terms/huber.hpp"
 #include "terms/linear_box.hpp"
 #include "terms/logistic.hpp"
 #include "terms/poisson.hpp"
+#include "terms/quantile.hpp"
 #include "terms/squared.hpp"
 
 namespace graphtv::bindings {
@@ -192,7 +195,19 @@ void bind_interface(nb::module_& m) {
             nb::arg("component").noconvert(), nb::arg("channel"), nb::arg("slope"),
             "The m of the domain that minimises the terms of a component plus slope · m.");
 
-    nb::class_<SmoothTerm, SeparableTerm>(m, "SmoothTerm", "A differentiable separable term.")
+    nb::class_<SlopedTerm, SeparableTerm>(m, "SlopedTerm",
+                                          "A separable term with known subdifferentials.")
+        .def(
+            "slopes",
+            [](const SlopedTerm& self, std::size_t entry, double u) {
+                if (entry >= self.shape().size())
+                    throw std::invalid_argument("the entry is out of range");
+                const Interval slopes = self.slopes(entry, u);
+                return std::pair(slopes.lower, slopes.upper);
+            },
+            nb::arg("entry"), nb::arg("u"), "The left and the right derivative.");
+
+    nb::class_<SmoothTerm, SlopedTerm>(m, "SmoothTerm", "A differentiable separable term.")
         .def(
             "derivative",
             [](const SmoothTerm& self, std::size_t entry, double u) {
@@ -203,26 +218,34 @@ void bind_interface(nb::module_& m) {
             nb::arg("entry"), nb::arg("u"));
 }
 
-// Terms that have only a signal and weights.
-template <class Term, class Base>
-void bind_weighted(nb::module_& m, const char* name, const char* signal) {
-    nb::class_<Term, Base>(m, name).def(
-        "__init__",
-        [](Term* self, std::size_t n_vertices, std::size_t n_channels, const In<double>& values,
-           const In<double>& weights) {
-            const TermShape shape = shape_of(n_vertices, n_channels, values);
-            new (self) Term(shape, view(values), entries(weights, shape));
-        },
-        nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg(signal).noconvert(),
-        nb::arg("weights").noconvert(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
-}
-
 }  // namespace
 
 void bind_terms(nb::module_& m) {
     bind_interface(m);
-    bind_weighted<SquaredTerm, SmoothTerm>(m, "SquaredTerm", "signal");
-    bind_weighted<AbsoluteTerm, SeparableTerm>(m, "AbsoluteTerm", "signal");
+
+    nb::class_<SquaredTerm, SmoothTerm>(m, "SquaredTerm")
+        .def(
+            "__init__",
+            [](SquaredTerm* self, std::size_t n_vertices, std::size_t n_channels,
+               const In<double>& signal, const In<double>& weights) {
+                const TermShape shape = shape_of(n_vertices, n_channels, signal);
+                new (self) SquaredTerm(shape, view(signal), entries(weights, shape));
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("signal").noconvert(),
+            nb::arg("weights").noconvert(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+
+    nb::class_<QuantileTerm, SlopedTerm>(m, "QuantileTerm")
+        .def(
+            "__init__",
+            [](QuantileTerm* self, std::size_t n_vertices, std::size_t n_channels,
+               const In<double>& signal, const In<double>& below, const In<double>& above) {
+                const TermShape shape = shape_of(n_vertices, n_channels, signal);
+                new (self)
+                    QuantileTerm(shape, view(signal), entries(below, shape), entries(above, shape));
+            },
+            nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("signal").noconvert(),
+            nb::arg("below").noconvert(), nb::arg("above").noconvert(), nb::keep_alive<1, 4>(),
+            nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
 
     nb::class_<PoissonTerm, SmoothTerm>(m, "PoissonTerm")
         .def(

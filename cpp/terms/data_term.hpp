@@ -107,14 +107,28 @@ class SeparableTerm : public DataTerm {
                              double slope) const = 0;
 };
 
-// A separable term that is differentiable inside the domain. Its derivative measures how far each
-// vertex is from the value of its component, which the exact solver needs.
-class SmoothTerm : public SeparableTerm {
+// A separable term with known subdifferentials. They measure how far each vertex is from the value
+// of its component, which the exact solver needs.
+class SlopedTerm : public SeparableTerm {
   public:
     using SeparableTerm::SeparableTerm;
 
-    // G_i'(u), where i is an entry (channel and vertex) as above.
+    // ∂G_i(u), where i is an entry (channel and vertex) as above: from the left derivative to the
+    // right one.
+    virtual Interval slopes(std::size_t i, double u) const = 0;
+};
+
+// A term that is differentiable inside the domain.
+class SmoothTerm : public SlopedTerm {
+  public:
+    using SlopedTerm::SlopedTerm;
+
     virtual double derivative(std::size_t i, double u) const = 0;
+
+    Interval slopes(std::size_t i, double u) const final {
+        const double slope = derivative(i, u);
+        return {slope, slope};
+    }
 };
 
 }  // namespace graphtv

@@ -9,7 +9,6 @@
 #include "instances.hpp"
 #include "solver/objective.hpp"
 #include "solver/polish.hpp"
-#include "terms/absolute.hpp"
 #include "terms/elementary.hpp"
 #include "terms/entropic_simplex.hpp"
 #include "terms/huber.hpp"
@@ -17,6 +16,7 @@
 #include "terms/logistic.hpp"
 #include "terms/penalty.hpp"
 #include "terms/poisson.hpp"
+#include "terms/quantile.hpp"
 #include "terms/squared.hpp"
 
 namespace graphtv::tests {
@@ -93,16 +93,18 @@ void all_terms(TermShape shape, Random& random) {
     }
     const Values one{1.0}, zero{0.0};
     const SquaredTerm squared(shape, f, c), plain(shape, f, one);
-    const AbsoluteTerm absolute(shape, f, c);
+    Values low = c;
+    for (double& slope : low) slope *= 0.25;
+    const QuantileTerm absolute(shape, f, c, c), quantile(shape, f, low, c);
     const HuberTerm huber(shape, f, c, 0.3);
     const LogisticTerm logistic(shape, labels, c, {-20.0, 30.0});
     const PoissonTerm poisson(shape, counts, c);
     const LinearBoxTerm box(shape, f, zero, upper);
     const EntropicSimplexTerm simplex(shape, f, 0.2);
     const std::pair<const SeparableTerm&, const char*> terms[] = {
-        {squared, "squared"}, {plain, "plain"},       {absolute, "absolute"},
-        {huber, "huber"},     {logistic, "logistic"}, {poisson, "poisson"},
-        {box, "box"}};
+        {squared, "squared"},   {plain, "plain"}, {absolute, "absolute"},
+        {quantile, "quantile"}, {huber, "huber"}, {logistic, "logistic"},
+        {poisson, "poisson"},   {box, "box"}};
     for (const auto& [term, name] : terms) {
         prox_and_conjugate_agree(term, name, random);
         polish_ends(term, name, random);

@@ -62,6 +62,7 @@ from graphtv.terms import (
     LogisticLoss as LogisticLoss,
     Penalty as Penalty,
     PoissonLoss as PoissonLoss,
+    QuantileLoss as QuantileLoss,
     SquaredLoss as SquaredLoss,
     TotalVariation as TotalVariation,
 )

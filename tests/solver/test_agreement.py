@@ -11,6 +11,7 @@ from graphtv import (
     LogisticLoss,
     PoissonLoss,
     Problem,
+    QuantileLoss,
     SquaredLoss,
     decompose,
     solve,
@@ -73,6 +74,8 @@ def test_channels_of_a_separable_term_are_problems_of_their_own(term):
             one = type(data)(data.cost[:, k], data.lower[:, k], data.upper[:, k])
         elif term == "huber":
             one = HuberLoss(data.signal[:, k], data.delta, data.weights[:, k])
+        elif term == "quantile":
+            one = QuantileLoss(data.signal[:, k], data.tau, data.weights[:, k])
         else:
             name = {"logistic": "labels", "poisson": "counts"}.get(term, "signal")
             one = type(data)(getattr(data, name)[:, k], data.weights[:, k])

@@ -199,7 +199,6 @@ def test_the_numbers_of_every_term(call, name):
         ("masked", "tv", "descent", "block descent needs positive weights"),
         ("quartic", "tv", "descent", "block descent needs a SquaredLoss, got QuarticLoss"),
         ("squared", "hubertv", "exact", "flows need TotalVariation, got HuberTV"),
-        ("absolute", "tv", "exact", "AbsoluteLoss"),
         ("simplex", "tv", "exact", "EntropicSimplex"),
         ("quartic", "tv", "exact", "QuarticLoss"),
         ("boxes", "tv", "exact", "same bounds"),

@@ -251,7 +251,7 @@ def test_edgeless_graphs_and_lone_vertices() -> None:
 def test_terms_without_strong_convexity_restart_to_the_optimum() -> None:
     graph = small_graph("linear", seed=10)
     f = np.random.default_rng(11).standard_normal(graph.n_vertices)
-    data = _core.AbsoluteTerm(graph.n_vertices, 1, f, np.ones(1))
+    data = _core.QuantileTerm(graph.n_vertices, 1, f, np.ones(1), np.ones(1))
     for preconditioner in ("none", "diagonal", "linear", "nested"):
         solver = engine(graph, data, preconditioner, "restarted")
         watch = _core.Watch(np.inf)
@@ -359,7 +359,8 @@ def test_reconditioning_keeps_the_pair_and_gets_there_sooner(kind: str) -> None:
     f = rng.standard_normal((graph.n_vertices, n_channels))
     data = squared(f)
     if kind == "absolute":
-        data = _core.AbsoluteTerm(graph.n_vertices, 1, f[:, 0].copy(), np.ones(1))
+        one = np.ones(1)
+        data = _core.QuantileTerm(graph.n_vertices, 1, f[:, 0].copy(), one, one)
     scheme, gamma = ("restarted", 0.0) if kind == "absolute" else ("balanced", 1.0)
     iterations = []
     for reconditions in (False, True):

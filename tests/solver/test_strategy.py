@@ -28,10 +28,10 @@ SQUARED = Facts(
     n_entries=10_000,
     is_squared=True,
     is_complete=True,
-    is_smooth=True,
+    is_sloped=True,
     is_separable=True,
 )
-BOX = replace(SQUARED, data="LinearBox", is_squared=False, is_smooth=False, is_box=True)
+BOX = replace(SQUARED, data="LinearBox", is_squared=False, is_sloped=False, is_box=True)
 HUBER_TV = replace(SQUARED, is_tv=False, penalty="HuberTV(delta=0.1)")
 STIFF = replace(HUBER_TV, is_grid=True, stiffness=100.0, condition=100.0)
 SIMPLEX = Facts(data="EntropicSimplex", n_vertices=100, n_edges=200, n_entries=300)
@@ -94,7 +94,7 @@ class TestPlan:
             (replace(POISSON, method="descent"), "method must not be 'descent': .*PoissonLoss"),
             (replace(SQUARED, method="descent", is_complete=False), "no data"),
             (replace(HUBER_TV, method="exact"), "flows need TotalVariation, got HuberTV"),
-            (replace(SIMPLEX, method="exact"), "smooth separable data term, got EntropicSimplex"),
+            (replace(SIMPLEX, method="exact"), "known slopes, got EntropicSimplex"),
             (replace(BOX, method="exact"), "same bounds"),
             (replace(SQUARED, is_tv=False, is_edgewise=False, method="descent"), "HuberTV"),
             (

@@ -13,6 +13,7 @@ from graphtv import (
     LogisticLoss,
     PoissonLoss,
     Problem,
+    QuantileLoss,
     SquaredLoss,
     TotalVariation,
     gallery,
@@ -90,6 +91,9 @@ MAKERS = {
     "masked": lambda g, rng, shape: SquaredLoss(rng.normal(size=shape), masked_weights(rng, shape)),
     "absolute": lambda g, rng, shape: AbsoluteLoss(
         rng.normal(size=shape), masked_weights(rng, shape)
+    ),
+    "quantile": lambda g, rng, shape: QuantileLoss(
+        rng.normal(size=shape), 0.8, masked_weights(rng, shape)
     ),
     "huber": lambda g, rng, shape: HuberLoss(
         rng.normal(size=shape), 0.5, masked_weights(rng, shape)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graphtv import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
+from graphtv import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, QuantileLoss, SquaredLoss
 
 N = 7
 
@@ -14,13 +14,14 @@ def make(kind, weights, channels=()):
     return {
         "squared": lambda: SquaredLoss(f, weights),
         "absolute": lambda: AbsoluteLoss(f, weights),
+        "quantile": lambda: QuantileLoss(f, 0.8, weights),
         "huber": lambda: HuberLoss(f, 0.4, weights),
         "logistic": lambda: LogisticLoss(np.sign(f), weights),
         "poisson": lambda: PoissonLoss(np.round(np.exp(f)), weights),
     }[kind]()
 
 
-KINDS = ("squared", "absolute", "huber", "logistic", "poisson")
+KINDS = ("squared", "absolute", "quantile", "huber", "logistic", "poisson")
 
 
 @pytest.mark.parametrize("kind", KINDS)

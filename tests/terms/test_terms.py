@@ -13,6 +13,7 @@ from graphtv import (
     LinearBox,
     LogisticLoss,
     PoissonLoss,
+    QuantileLoss,
     SquaredLoss,
     TotalVariation,
     _core,
@@ -20,7 +21,7 @@ from graphtv import (
 from reference import terms as twins
 from term_values import magnitudes, numbers, prox
 
-LOSSES = ["squared", "absolute", "huber", "logistic", "poisson", "box"]
+LOSSES = ["squared", "absolute", "quantile", "huber", "logistic", "poisson", "box"]
 SMOOTH = ["squared", "huber", "logistic", "poisson"]
 
 weights = st.one_of(st.just(0.0), st.just(1.0), st.floats(-3, 3).map(lambda x: 10.0**x))
@@ -33,6 +34,8 @@ def make(kind, f, c, *, shape=None):
         term = SquaredLoss(f, c)
     elif kind == "absolute":
         term = AbsoluteLoss(f, c)
+    elif kind == "quantile":
+        term = QuantileLoss(f, 0.3, c)
     elif kind == "huber":
         term = HuberLoss(f, 0.7, c)
     elif kind == "poisson":

@@ -27,22 +27,32 @@ double slope(const FlowState& state, std::span<const Vertex> vertices, double si
     return cut.value();
 }
 
+// The slope that decides at a level.
+double slope_at(Level level, const Interval& slopes) {
+    return level == Level::below ? slopes.lower : slopes.upper;
+}
+
+// How far the outflow y is from balancing the slopes.
+double imbalance(const Interval& slopes, double y) { return std::abs(slopes.clip(-y) + y); }
+
 }  // namespace
 
 bool ComponentSolver::solve(FlowTask& task, const Component& component) {
     stack_.assign(1, component);
     n_settled = 0;
+    if (task.loss.has_kinks()) stack_.back().level = Level::above;
     budget_.allow(task.allowance * static_cast<double>(component.size() + task.u.size() / 4));
     while (!stack_.empty()) {
         Component part = stack_.back();
         stack_.pop_back();
         ++n_components;
         if (!prepare(task, part)) return false;
-        if (part.size() > 1) {
+        if (part.size() > 1 && !part.is_balanced) {
             const auto end = flow_.run(task.state, part, budget_);
             if (end == AugmentingPaths::End::expired) return false;
-            if (end == AugmentingPaths::End::blocked) {
-                if (!split(task, part)) return false;
+            const bool is_blocked = end == AugmentingPaths::End::blocked;
+            if (is_blocked || part.level == Level::above) {
+                if (!split(task, part, is_blocked)) return false;
                 continue;
             }
         }
@@ -55,9 +65,8 @@ bool ComponentSolver::solve(FlowTask& task, const Component& component) {
     return true;
 }
 
-// Computes the value m of the component and the excess -G_v'(m) - (Kᵀp)_v of its vertices. Returns
-// false if it was ended early. It checks only between passes, since a pass takes about 10 ns per
-// vertex.
+// Computes the value m of the component and the excess of its vertices. Returns false if it was
+// ended early. It checks only between passes, since a pass takes about 10 ns per vertex.
 bool ComponentSolver::prepare(FlowTask& task, Component& component) {
     FlowState& state = task.state;
     const auto vertices = component.vertices(state);
@@ -66,19 +75,31 @@ bool ComponentSolver::prepare(FlowTask& task, Component& component) {
     const double m = task.loss.minimizer(vertices, out, component.spare(state));
     if (looks(component)) return false;
     if (component.is_part) choose_flow(task, component, m);
-    if (looks(component)) return false;
+    return !looks(component) && balance(task, component, m);
+}
 
+// Computes the excess -G_v'(m) - (Kᵀp)_v of the vertices at the level of the component. If nothing
+// belongs above, goes on to the level below.
+bool ComponentSolver::balance(FlowTask& task, Component& component, double m) {
+    FlowState& state = task.state;
     // Excess below the rounding error of m, of the derivatives and of the flow counts as zero.
-    double scale = 0.0, noise = 0.0;
-    for (const Vertex v : vertices) {
-        const double g = task.loss.derivative(v, m), y = state.e(v);
-        scale = std::max({scale, std::abs(g), std::abs(y)});
+    double scale = 0.0, noise = 0.0, most = 0.0, least = 0.0;
+    for (const Vertex v : component.vertices(state)) {
+        const Interval slopes = task.loss.slopes(v, m);
+        const double y = state.e(v);
+        scale = std::max({scale, std::abs(slopes.lower), std::abs(slopes.upper), std::abs(y)});
         noise = std::max(noise, task.loss.rounding(v, m));
-        state.e(v) = -g - y;
+        most = std::max(most, -slopes.upper - y);
+        least = std::min(least, -slopes.lower - y);
         task.u[at(v)] = m;
     }
     component.tolerance = std::max({1e-13 * scale, noise, 4.0 * epsilon * task.largest_capacity});
     component.capacity_tolerance = 4.0 * epsilon * task.largest_capacity;
+    if (component.level == Level::above && most <= component.tolerance)
+        component.level = Level::below;
+    component.is_balanced = component.level == Level::below && least >= -component.tolerance;
+    for (const Vertex v : component.vertices(state))
+        state.e(v) = -slope_at(component.level, task.loss.slopes(v, m)) - state.e(v);
     return !looks(component);
 }
 
@@ -89,33 +110,38 @@ void ComponentSolver::choose_flow(FlowTask& task, const Component& component, do
     const auto vertices = component.vertices(state);
     double inherited = 0.0, remembered = 0.0;
     for (const Vertex v : vertices) {
-        const double g = task.loss.derivative(v, m);
-        inherited += std::abs(g + state.e(v));
-        remembered += std::abs(g + state.network.remembered_outflow(v));
+        const Interval slopes = task.loss.slopes(v, m);
+        inherited += imbalance(slopes, state.e(v));
+        remembered += imbalance(slopes, state.network.remembered_outflow(v));
     }
     if (!(remembered < inherited)) return;
     for (const Vertex v : vertices) state.network.restore(v);
     for (const Vertex v : vertices) state.e(v) = state.network.outflows(v).total;
 }
 
-// Splits the component by its search trees: the source tree is above, the sink tree is below, and
-// the rest between them is final.
-bool ComponentSolver::split(FlowTask& task, const Component& component) {
+// Splits the component by its search trees, if flow was blocked: the source tree is above, the sink
+// tree is below, and the rest between them is final. At one level of two, the other tree belongs to
+// the rest, and the rest of the level above is solved again with the flow that it has.
+bool ComponentSolver::split(FlowTask& task, const Component& component, bool is_blocked) {
     FlowState& state = task.state;
     UndirectedNetwork& network = state.network;
     const auto vertices = component.vertices(state);
+    const Side other = component.level == Level::above   ? Side::sink
+                       : component.level == Level::below ? Side::source
+                                                         : Side::free;
     std::size_t n_source = 0, n_sink = 0;
     for (const Vertex v : vertices) {
+        if (!is_blocked || state.at(v) == other) state.at(v) = Side::free;
         n_source += state.at(v) == Side::source;
         n_sink += state.at(v) == Side::sink;
     }
-    ++n_splits;
-    const std::size_t first_final = component.begin + n_source + n_sink;
-    std::size_t source = component.begin, sink = source + n_source, final = first_final;
+    n_splits += n_source + n_sink > 0;
+    const std::size_t first_rest = component.begin + n_source + n_sink;
+    std::size_t source = component.begin, sink = source + n_source, rest = first_rest;
     for (const Vertex v : vertices) {
         const Side side = state.at(v);
         if (side == Side::free) {
-            state.spare[final++] = v;
+            state.spare[rest++] = v;
             continue;
         }
         state.spare[side == Side::source ? source++ : sink++] = v;
@@ -127,20 +153,25 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
         }
     }
     finish(task, component);
-    n_settled += component.end - first_final;
     if (looks(component)) return false;
+    const bool is_rest_final = component.level != Level::above;
+    if (is_rest_final) n_settled += component.end - first_rest;
     const auto place = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    std::copy(state.spare.begin() + place(first_final), state.spare.begin() + place(component.end),
-              state.order.begin() + place(first_final));
+    if (is_rest_final)
+        std::copy(state.spare.begin() + place(first_rest),
+                  state.spare.begin() + place(component.end),
+                  state.order.begin() + place(first_rest));
     // Search for components again, since the parts may be disconnected.
-    for (std::size_t i = component.begin, end = i; i < first_final; ++i) {
+    const Level level = component.level == Level::at ? Level::at : Level::above;
+    const std::size_t last = is_rest_final ? first_rest : component.end;
+    for (std::size_t i = component.begin, end = i; i < last; ++i) {
         const Vertex v = state.spare[i];
         if (state.at(v) != Side::resting) continue;
         const std::size_t begin = end;
         const auto gathered = gather_component(state, v, begin, budget_);
         if (!gathered) return false;
         end = *gathered;
-        stack_.push_back({begin, end, true});
+        stack_.push_back({begin, end, i < first_rest, level});
     }
     return true;
 }
@@ -149,7 +180,8 @@ bool ComponentSolver::split(FlowTask& task, const Component& component) {
 void ComponentSolver::finish(FlowTask& task, const Component& component) {
     FlowState& state = task.state;
     for (const Vertex v : component.vertices(state)) {
-        state.e(v) = -task.loss.derivative(v, task.u[at(v)]) - state.e(v);
+        const double slope = slope_at(component.level, task.loss.slopes(v, task.u[at(v)]));
+        state.e(v) = -slope - state.e(v);
         state.at(v) = Side::resting;
     }
 }

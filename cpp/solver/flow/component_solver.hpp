@@ -1,5 +1,6 @@
 // Makes components final: one maximum flow for each component, and one for every part that it
-// splits into.
+// splits into. If the loss has kinks, there are two flows: one tells which vertices belong above
+// the value of the component, the other which belong below.
 #pragma once
 
 #include <atomic>
@@ -51,7 +52,8 @@ class ComponentSolver {
     }
     bool prepare(FlowTask& task, Component& component);
     void choose_flow(FlowTask& task, const Component& component, double m);
-    bool split(FlowTask& task, const Component& component);
+    bool balance(FlowTask& task, Component& component, double m);
+    bool split(FlowTask& task, const Component& component, bool is_blocked);
     void finish(FlowTask& task, const Component& component);
 
     WorkBudget budget_;

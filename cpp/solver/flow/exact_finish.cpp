@@ -24,7 +24,7 @@ ExactFinish::ExactFinish(const EdgeList& graph, std::span<const double> weights,
     borders_.reserve(state_.n() + 1);  // unused pages are never touched
 }
 
-ExactFinish::End ExactFinish::solve(const SmoothTerm& term, std::size_t channel,
+ExactFinish::End ExactFinish::solve(const SlopedTerm& term, std::size_t channel,
                                     std::span<double> p, std::span<double> u, Watch& watch,
                                     int n_threads, double allowance,
                                     std::span<const Rounded> start) {
@@ -99,8 +99,8 @@ bool ExactFinish::load(FlowTask& task, std::span<double> p, std::span<const Roun
         state_.n(), [&] { return watch.expired(); },
         [&](std::size_t i) {
             const auto v = static_cast<Vertex>(i);
-            bound += std::max(std::abs(task.loss.derivative(v, range.lower)),
-                              std::abs(task.loss.derivative(v, range.upper)));
+            bound += std::max(std::abs(task.loss.slopes(v, range.lower).lower),
+                              std::abs(task.loss.slopes(v, range.upper).upper));
         });
     if (!bounded) return false;
     if (!(bound < infinity)) bound = std::numeric_limits<double>::max();
@@ -269,12 +269,14 @@ double ExactFinish::settled_value(const FlowTask& task, const Component& compone
     const double m = task.loss.minimizer(vertices, slope, component.spare(state_)),
                  now = u_[at(vertices[0])];
     if (std::abs(m - now) <= 1e-9 * std::abs(m)) return m;
-    double total = slope;
+    Interval total{slope, slope};
     for (const Vertex v : vertices) {
         if (u_[at(v)] != now) return m;
-        total += task.loss.derivative(v, now);
+        const Interval slopes = task.loss.slopes(v, now);
+        total.lower += slopes.lower;
+        total.upper += slopes.upper;
     }
-    return std::abs(total) <= 1e-13 * task.largest_capacity ? now : m;
+    return std::abs(total.nearest_to_zero()) <= 1e-13 * task.largest_capacity ? now : m;
 }
 
 // Whether the values match the data exactly. A zero flow is then better than flows that nearly
@@ -283,7 +285,7 @@ bool ExactFinish::asks_for_no_flow(const FlowTask& task, std::span<const Vertex>
                                    double noise) const {
     const UndirectedNetwork& network = state_.network;
     for (const Vertex v : vertices) {
-        if (std::abs(task.loss.derivative(v, m)) > noise) return false;
+        if (std::abs(task.loss.slopes(v, m).nearest_to_zero()) > noise) return false;
         for (const auto [to, arc] : network[v])
             if (network.is_closed(arc) && network.capacity(arc) > 0.0) return false;
     }
@@ -321,10 +323,12 @@ bool ExactFinish::settle(FlowTask& task, WorkBudget& budget) {
             const double m = settled_value(task, component(i), slope.value());
             double scale = 0.0, most = 0.0, least = 0.0, noise = 0.0;
             for (const Vertex v : vertices) {
-                const double g = task.loss.derivative(v, m), y = state_.e(v);
-                scale = std::max({scale, std::abs(g), std::abs(y)});
-                most = std::max(most, -g - y);
-                least = std::min(least, -g - y);
+                const Interval slopes = task.loss.slopes(v, m);
+                const double y = state_.e(v);
+                scale =
+                    std::max({scale, std::abs(slopes.lower), std::abs(slopes.upper), std::abs(y)});
+                most = std::max(most, -slopes.upper - y);
+                least = std::min(least, -slopes.lower - y);
                 noise = std::max(noise, task.loss.rounding(v, m));
                 u_[at(v)] = m;
             }

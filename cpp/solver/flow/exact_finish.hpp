@@ -4,7 +4,7 @@
 //
 // one channel, by warm-started maximum flows.
 //
-// u and a flow x, |x_e| ≤ ω_e, are optimal if the flow out of every vertex i is -G_i'(u_i), and if
+// u and a flow x, |x_e| ≤ ω_e, are optimal if the flow out of every vertex i is in -∂G_i(u_i), and if
 // x_e = ω_e from high to low wherever u jumps. So u is constant on components between which the
 // edges are saturated ("cut"), and the value of a component C is the root m of Σ_{i∈C} G_i'(m) +
 // (flow out of C over cut edges) = 0. Given the cut edges, the remaining problem is a maximum flow
@@ -57,7 +57,7 @@ class ExactFinish {
     // rounded start. The caller may pass this rounded start if it already has it. `allowance`
     // limits the work per component, in scanned arcs per vertex (counting its own vertices plus a
     // quarter of all). If it is exhausted, the start was too far from the optimum.
-    End solve(const SmoothTerm& term, std::size_t channel, std::span<double> p, std::span<double> u,
+    End solve(const SlopedTerm& term, std::size_t channel, std::span<double> p, std::span<double> u,
               Watch& watch, int n_threads,
               double allowance = std::numeric_limits<double>::infinity(),
               std::span<const Rounded> start = {});

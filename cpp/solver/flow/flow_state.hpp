@@ -67,14 +67,25 @@ struct FlowState {
     }
 };
 
+// Which minimum cuts split a component of value m. If G has kinks, its slopes at m are intervals:
+// the cut at the upper slopes tells which vertices belong above m, and the cut at the lower slopes
+// which belong below. Without kinks, both are one.
+enum class Level : std::uint8_t { at, above, below };
+
 // A component that is being solved: its positions in FlowState::order, and its tolerances.
 struct Component {
     std::size_t begin, end;
-    bool is_part = false;             // of a component that was split
+    bool is_part = false;  // of a component that was split
+    Level level = Level::at;
     double tolerance = 0.0;           // of excess
     double capacity_tolerance = 0.0;  // of residuals
+    bool is_balanced = false;         // no flow is needed
 
     std::size_t size() const { return end - begin; }
+    // At the level above, a deficit is room that a kink offers to excess: it is no use elsewhere.
+    // At the level below, the same holds for excess.
+    bool moves_excess() const { return level != Level::below; }
+    bool moves_deficits() const { return level != Level::above; }
     std::span<const Vertex> vertices(const FlowState& state) const {
         return {state.order.data() + begin, size()};
     }

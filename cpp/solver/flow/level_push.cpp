@@ -87,10 +87,10 @@ bool LevelPush::run(FlowState& state, const Component& component, double thresho
         if (n_sources == 0 || n_sinks == 0) return true;
         // Skip the push if so few vertices are left that no distance would make it worthwhile.
         const auto enough = [&](std::size_t n) { return n * longest_path > component.size(); };
-        const bool pushed =
-            enough(n_sources) && sweep<Side::source>(state, component, threshold, budget);
-        const bool pulled =
-            enough(n_sinks) && sweep<Side::sink>(state, component, threshold, budget);
+        const bool pushed = component.moves_excess() && enough(n_sources) &&
+                            sweep<Side::source>(state, component, threshold, budget);
+        const bool pulled = component.moves_deficits() && enough(n_sinks) &&
+                            sweep<Side::sink>(state, component, threshold, budget);
         going = pushed || pulled;
         budget.spend(static_cast<unsigned>(std::min<std::size_t>(4 * component.size(), 1U << 30)));
         if (budget.check()) return false;

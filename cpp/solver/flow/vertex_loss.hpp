@@ -13,23 +13,31 @@ namespace graphtv {
 
 class VertexLoss {
   public:
-    VertexLoss(const SmoothTerm& term, std::size_t channel, const UndirectedNetwork& network)
+    VertexLoss(const SlopedTerm& term, std::size_t channel, const UndirectedNetwork& network)
         : term_(&term),
+          smooth_(dynamic_cast<const SmoothTerm*>(&term)),
           squared_(dynamic_cast<const SquaredTerm*>(&term)),
           network_(&network),
           channel_(channel) {}
 
-    // Avoids the virtual call for the squared loss.
-    double derivative(Vertex v, double m) const {
-        return squared_ != nullptr ? squared_->derivative(entry(v), m)
-                                   : term_->derivative(entry(v), m);
+    // Whether some G_v has a kink.
+    bool has_kinks() const { return smooth_ == nullptr; }
+
+    // ∂G_v(m). Avoids the virtual call for the squared loss.
+    Interval slopes(Vertex v, double m) const {
+        if (squared_ == nullptr) return term_->slopes(entry(v), m);
+        const double slope = squared_->derivative(entry(v), m);
+        return {slope, slope};
     }
 
-    // How much the rounding of m alone changes the derivative.
+    // How much the rounding of m alone changes the derivative. The minimiser of a loss with kinks
+    // is one of them, without rounding.
     double rounding(Vertex v, double m) const {
         constexpr double few = 8.0 * std::numeric_limits<double>::epsilon();
         if (squared_ != nullptr) return few * std::abs(m) * squared_->weight(entry(v));
-        return std::abs(derivative(v, m + few * std::abs(m)) - derivative(v, m));
+        if (smooth_ == nullptr) return 0.0;
+        return std::abs(smooth_->derivative(entry(v), m + few * std::abs(m)) -
+                        smooth_->derivative(entry(v), m));
     }
 
     // argmin_m Σ G_v(m) + slope·m. `names` is scratch memory of the same size.
@@ -53,7 +61,7 @@ class VertexLoss {
     bool is_flat(Vertex v) const {
         const Interval range = domain();
         if (squared_ != nullptr) return !(squared_->weight(entry(v)) > 0.0);
-        return derivative(v, range.lower) == 0.0 && derivative(v, range.upper) == 0.0;
+        return slopes(v, range.lower).upper == 0.0 && slopes(v, range.upper).lower == 0.0;
     }
 
   private:
@@ -61,7 +69,8 @@ class VertexLoss {
         return term_->shape().entry(network_->original(v), channel_);
     }
 
-    const SmoothTerm* term_;
+    const SlopedTerm* term_;
+    const SmoothTerm* smooth_;
     const SquaredTerm* squared_;
     const UndirectedNetwork* network_;
     std::size_t channel_;

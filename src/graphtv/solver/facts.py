@@ -38,8 +38,10 @@ class Facts:
     is_box, has_even_box : bool
         Whether the data term is a linear cost on a box, and whether the bounds are the same at all
         vertices.
-    is_smooth, is_separable : bool
-        Whether the data term allows max-flow, and whether it allows the polish.
+    is_sloped, is_separable : bool
+        Whether max-flow and the polish apply to the data term.
+    has_kinks : bool
+        Whether such a data term is not differentiable.
     is_vertexwise : bool
         Whether the data term is a sum over the vertices.
     is_tv, is_edgewise : bool
@@ -70,7 +72,8 @@ class Facts:
     is_complete: bool = False
     is_box: bool = False
     has_even_box: bool = False
-    is_smooth: bool = False
+    is_sloped: bool = False
+    has_kinks: bool = False
     is_separable: bool = False
     is_vertexwise: bool = True
     is_tv: bool = True
@@ -97,6 +100,7 @@ class Facts:
         squares, box = as_quadratic(data), as_box(data)
         is_tree = graph.n_edges < graph.n_vertices
         is_curved = problem.delta is not None and problem.delta > 0.0
+        is_sloped = isinstance(problem.term, _core.SlopedTerm)
         return cls(
             data=type(data).__name__,
             penalty=repr(problem.penalty),
@@ -107,7 +111,8 @@ class Facts:
             is_complete=squares is not None and squares.is_complete,
             is_box=box is not None,
             has_even_box=box is not None and _has_even_bounds(box),
-            is_smooth=isinstance(problem.term, _core.SmoothTerm),
+            is_sloped=is_sloped,
+            has_kinks=is_sloped and not isinstance(problem.term, _core.SmoothTerm),
             is_separable=isinstance(problem.term, _core.SeparableTerm),
             is_vertexwise=problem.traits.is_separable,
             is_tv=problem.delta == 0.0,

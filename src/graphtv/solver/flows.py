@@ -61,7 +61,7 @@ class Flows:
     def _run(self) -> list[str]:
         """Run the flows channel by channel and return how they ended."""
         graph, term = self._problem.graph, self._problem.term
-        assert isinstance(term, _core.SmoothTerm)
+        assert isinstance(term, _core.SlopedTerm)
         try:
             finish = _core.ExactFinish(graph.n_vertices, graph.edges, graph.weights, self._watch)
         except _core.Expired:

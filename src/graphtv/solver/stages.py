@@ -69,6 +69,8 @@ class Stages:
             is_single = facts.tolerance >= self._tuning.single_above
             kernel = facts.group_kernel
             return GroupDescent(problem, kernel, is_single, watch, n_threads, p)
+        if self._plan.stage == "flows":
+            return self._first_flows(p)
         made = as_preconditioner(preconditioner, problem.graph, alpha=options.alpha, watch=watch)
         self.preconditioner = made
         if self._plan.stage == "pdhg":
@@ -79,6 +81,12 @@ class Stages:
             return TreeDirect(problem, n_threads)
         rests = self._plan.flows or self._plan.is_trial
         return ForestDescent(problem, made.partition, watch, n_threads, p, rests=rests)
+
+    def _first_flows(self, p: Floats | None) -> Flows:
+        u = self.current.primal_point()
+        p = self.current.dual_point() if p is None else p.copy()
+        start, allowance = rounded(p, self._n_threads), self._tuning.first_flows
+        return Flows(self._problem, u, p, start, allowance, self._watch, self._n_threads)
 
     def _edges(self, p: Floats | None) -> EdgeDescent:
         graph = self._problem.graph
@@ -128,6 +136,8 @@ class Stages:
             self._to_flows(decision.allowance, incumbent)
         elif self._paused is not None:
             self._back_from_flows(decision, incumbent)
+        elif self.current.kernel == "flows":
+            self._after_flows(decision.stage)
         else:
             self._to_forests(decision, incumbent)
 
@@ -162,6 +172,18 @@ class Stages:
                 return
             self.current = paused
         self._paused = None
+        self._add(flows.iterations, 0, 0, 0)
+
+    def _after_flows(self, stage: str) -> None:
+        """Start another stage from scratch, after max-flow as the first stage."""
+        flows = self.current
+        try:
+            with self._watch:
+                made = as_preconditioner("auto", self._problem.graph, watch=self._watch)
+                self.current = self._over_forests(stage, made, None)
+        except _core.Expired:
+            return
+        self.preconditioner = made.without_forests()
         self._add(flows.iterations, 0, 0, 0)
 
     def _to_forests(self, decision: SwitchTo, incumbent: Incumbent) -> None:

@@ -30,7 +30,8 @@ class Plan:
     method, reason : str
         The method, and the reason for the choice.
     stage : str
-        The first stage: ``edges``, ``forests`` (including the direct solve of a tree) or ``pdhg``.
+        The first stage: ``edges``, ``forests`` (including the direct solve of a tree), ``pdhg``
+        or ``flows``.
     preconditioner : str
         The name of the preconditioner to create, or ``custom`` for that of the user.
     flows : bool
@@ -131,6 +132,8 @@ def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
 
 def _first_stage(facts: Facts, method: str) -> str:
     """Return the first stage: edges if a decomposition may not be worth its cost."""
+    if method == "exact" and facts.has_kinks:
+        return "flows"  # a loss with kinks gives no better start
     if method == "pdhg" or not (facts.is_squared or facts.is_box):
         return "pdhg"
     if not facts.is_edgewise:
@@ -174,8 +177,8 @@ def no_flows(facts: Facts) -> str | None:
         return f"flows need TotalVariation, got {facts.penalty}"
     if facts.is_box:
         return None if facts.has_even_box else "flows need the same bounds at all vertices"
-    if not facts.is_smooth:
-        return f"flows need a smooth separable data term, got {facts.data}"
+    if not facts.is_sloped:
+        return f"flows need a data term with known slopes, got {facts.data}"
     return None
 
 
@@ -396,6 +399,8 @@ class Strategy:
         tolerance, or a point from which max-flow is cheap, in less time than edges and max-flow.
         """
         kernel = progress.kernel
+        if kernel == "trivial":  # max-flow was the first stage
+            return SwitchTo("pdhg", keeps_point=False)
         is_over = kernel == "grid" or self._edges_are_slow(progress, now)
         if is_over and self._has_time_for_forests(now):
             return self._to_forests(progress)

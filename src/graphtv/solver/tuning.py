@@ -62,6 +62,8 @@ class Tuning:
     costs: Mapping[str, Costs] = field(default_factory=lambda: COSTS)
 
     # The plan
+    first_flows: float = 2000.0
+    """Arcs per vertex that max-flow may visit as the first stage (quantile: ten times the need)."""
     exact_below: float = 2e-4
     """Tolerance below which max-flow may finish the run (choices: descent is faster at 1e-3)."""
     largest_tree: int = 1 << 21

@@ -9,6 +9,7 @@ from graphtv.terms.data import (
     LinearBox,
     LogisticLoss,
     PoissonLoss,
+    QuantileLoss,
     SquaredLoss,
 )
 from graphtv.terms.isotropic import IsotropicTV
@@ -26,6 +27,7 @@ __all__ = [
     "LogisticLoss",
     "Penalty",
     "PoissonLoss",
+    "QuantileLoss",
     "SquaredLoss",
     "TotalVariation",
 ]

@@ -92,11 +92,14 @@ def squared(f: float, c: float, lower: float, upper: float) -> Loss:
     return Loss(lambda u: w * (u - a) ** 2 / 2, lambda u: w * (u - a), -INFINITY, INFINITY)
 
 
-def absolute(f: float, c: float, lower: float, upper: float) -> Loss:
-    """C |u - f| on the range."""
-    a, w = Decimal(f), Decimal(c)
+def quantile(f: float, below: float, above: float, lower: float, upper: float) -> Loss:
+    """The loss with the slopes -below and above on the two sides of f, on the range."""
+    a, b, c = Decimal(f), Decimal(below), Decimal(above)
     return Loss(
-        lambda u: w * abs(u - a), lambda u: w if u >= a else -w, Decimal(lower), Decimal(upper)
+        lambda u: c * (u - a) if u >= a else b * (a - u),
+        lambda u: c if u >= a else -b,
+        Decimal(lower),
+        Decimal(upper),
     )
 
 
@@ -203,7 +206,8 @@ def losses_of(data: Any, domain: tuple[float, float]) -> list[list[Loss]]:
         return [[linear(*entry) for entry in zip(*channel, strict=True)] for channel in channels]
     makers: dict[str, Callable[[float, float], Loss]] = {
         "SquaredLoss": lambda f, c: squared(f, c, lower, upper),
-        "AbsoluteLoss": lambda f, c: absolute(f, c, lower, upper),
+        "AbsoluteLoss": lambda f, c: quantile(f, c, c, lower, upper),
+        "QuantileLoss": lambda f, c: quantile(f, data.tau * c, (1.0 - data.tau) * c, lower, upper),
         "HuberLoss": lambda f, c: huber(f, c, lower, upper, data.delta),
         "LogisticLoss": lambda f, c: logistic(f, c, lower, upper),
         "PoissonLoss": lambda f, c: poisson(f, c, lower, upper),
