@@ -57,18 +57,18 @@ def test_claims_of_unfinished_runs(term, iterations):
 
 @pytest.mark.parametrize("loss", [SquaredLoss, AbsoluteLoss])
 @pytest.mark.parametrize("iterations", [1, 5])
-def test_channels_with_ranges_of_their_own(loss, iterations):
-    """Centred channels have a narrower range than the data, and so a larger dual objective."""
+@pytest.mark.parametrize("scales", [(1.0, 1.0, 1.0), (1.0, 100.0, 1.0)])
+def test_channels_with_ranges_of_their_own(loss, iterations, scales):
+    """Centred channels have another range than the data, and so another dual objective."""
     rng = np.random.default_rng(0)
-    f = rng.normal(size=(12, 3)) + np.array([1e4, 0.0, -300.0])
+    f = rng.normal(size=(12, 3)) * scales + np.array([1e4, 0.0, -300.0])
     c = rng.random(f.shape) * (rng.random(f.shape) > 0.4)
     problem = Problem(grid_graph((3, 4), 0.1), loss(f, c))
     for tol in (1e-6, 0.0):
         result = solve(problem, method="pdhg", tol=tol, max_iterations=iterations)
-        true = verify(result, problem)
+        verify(result, problem)
         confirm_in_long_floats(problem, result)
         confirm_exactly(problem, result)
-        assert true.dual >= objectives(problem, result.u, result.p).dual
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

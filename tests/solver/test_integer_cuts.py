@@ -63,6 +63,7 @@ def test_the_gap_is_below_half_a_unit():
         Problem(grid_graph((3,)), LinearBox([1e15, -7.0, 3.0], upper=0.5)),
         Problem(grid_graph((3,)), LinearBox([1e15, -7.0, 3.0]), HuberTV(0.1)),
         Problem(grid_graph((3,)), SquaredLoss([1e15, -7.0, 3.0])),
+        Problem(grid_graph((3,)), LinearBox([1e300, -7.0, 3.0], upper=1e300)),
     ],
 )
 def test_others_have_the_usual_gap(problem):

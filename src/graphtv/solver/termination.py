@@ -29,7 +29,8 @@ def exact_gap(problem: Problem) -> float:
     box = as_box(problem.data)
     if box is None or problem.delta != 0.0:
         return EXACT_GAP
-    size = float(np.sum(np.abs(box.cost) * np.maximum(np.abs(box.lower), np.abs(box.upper))))
+    with np.errstate(over="ignore"):
+        size = float(np.sum(np.abs(box.cost) * np.maximum(np.abs(box.lower), np.abs(box.upper))))
     if not 0.5 / EXACT_GAP < size < math.inf:
         return EXACT_GAP
     quantum = _quantum([box.cost, box.lower, box.upper, problem.graph.weights])
