@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "parallel/each_cpu.hpp"
 #include "terms/divergence.hpp"
 #include "terms/entrywise.hpp"
 #include "terms/sum.hpp"
@@ -49,6 +51,40 @@ void set_excess(double x, double p, double delta, double& excess, double& roundi
     }
 }
 
+// How many flows have |p| > 1, and how many differences are not 0. Counters as wide as a double can be
+// vectorised with it.
+struct Found {
+    std::int64_t n_outside = 0, n_different = 0;
+};
+
+// Turns differences into ω |u_i - u_j|, and computes their excess.
+template <class Real>
+GRAPHTV_INLINE Found weigh(const double* __restrict weights, const Real* __restrict flows,
+                           std::size_t length, double* __restrict values,
+                           double* __restrict excess) {
+    Found found;
+    for (std::size_t k = 0; k < length; ++k) {
+        const double flow = value_of(flows[k]), difference = values[k];
+        const double value = weights[k] * std::abs(difference);
+        found.n_outside += std::abs(flow) <= 1.0 ? 0 : 1;
+        found.n_different += difference != 0.0 ? 1 : 0;
+        values[k] = value;
+        excess[k] = value * (1.0 - std::copysign(1.0, difference) * flow);
+    }
+    return found;
+}
+
+GRAPHTV_FOR_EACH_CPU
+Found add_weights(const double* weights, const double* flows, std::size_t length, double* values,
+                  double* excess) {
+    return weigh(weights, flows, length, values, excess);
+}
+GRAPHTV_FOR_EACH_CPU
+Found add_weights(const double* weights, const Rounded* flows, std::size_t length, double* values,
+                  double* excess) {
+    return weigh(weights, flows, length, values, excess);
+}
+
 // Total variation: the excess of an edge is ω |u_i - u_j| (1 - p), with p in the direction of the
 // difference. All errors are relative.
 template <class Real>
@@ -60,16 +96,9 @@ Tally tally_of_differences(const EdgeList& graph, std::span<const double> weight
             const auto [tail, head] = graph.edges[first + k];
             values[k] = channel[tail] - channel[head];
         }
-        int n_outside = 0, n_different = 0;
-        for (std::size_t k = 0; k < length; ++k) {
-            const double flow = value_of(flows[first + k]), difference = values[k];
-            n_outside += std::abs(flow) <= 1.0 ? 0 : 1;
-            values[k] = weights[first + k] * std::abs(difference);
-            n_different += difference != 0.0 ? 1 : 0;
-            excess[k] = values[k] * (1.0 - std::copysign(1.0, difference) * flow);
-        }
-        if (n_outside > 0) is_feasible = false;
-        if (n_different > 0) is_constant = false;
+        const Found found = add_weights(&weights[first], flows + first, length, values, excess);
+        if (found.n_outside > 0) is_feasible = false;
+        if (found.n_different > 0) is_constant = false;
     };
     Tally total = tally_of_pairs(graph.edges.size(), n_threads, fill);
     total.rounding = 16.0 * unit_roundoff * total.value.value();

@@ -1,5 +1,7 @@
 #include "terms/squared.hpp"
 
+#include "parallel/each_cpu.hpp"
+
 namespace graphtv {
 
 SquaredTerm::SquaredTerm(TermShape shape, std::span<const double> signal,
@@ -9,6 +11,35 @@ SquaredTerm::SquaredTerm(TermShape shape, std::span<const double> signal,
       weights_(weights),
       domain_(signal_range(shape.size(), signal_, weights_)),
       least_weight_(weights.empty() ? 0.0 : *std::min_element(weights.begin(), weights.end())) {}
+
+namespace {
+
+// A row of a pass over the vertices with data f and weights c. The errors of s are unit · counts +
+// floor.
+GRAPHTV_FOR_EACH_CPU
+void fill(const double* __restrict u, const double* __restrict s, const double* __restrict counts,
+          double unit, double floor, const double* __restrict f, const double* __restrict c,
+          const double* __restrict inverse, std::size_t length, double* __restrict value,
+          double* __restrict conjugate, double* __restrict excess, double* __restrict rounding,
+          double* __restrict excess_rounding) {
+    for (std::size_t k = 0; k < length; ++k) {
+        const double x = u[k], y = s[k], r = x - f[k], q = y / c[k], d = r - q;
+        const double error =
+            (unit * counts[k] + floor) + 8.0 * unit_roundoff * (std::abs(y) + c[k] * std::abs(r));
+        const double reach = error * inverse[k], farthest = std::abs(f[k] + q) + reach;
+        value[k] = 0.5 * c[k] * r * r;
+        conjugate[k] = y * (f[k] + 0.5 * q);
+        excess[k] = product_above(0.5 * c[k] * d, d);
+        rounding[k] =
+            16.0 * unit_roundoff *
+                (value[k] + std::abs(conjugate[k]) + 2.0 * std::abs(y) * (std::abs(x) + farthest)) +
+            error * farthest;
+        const double away = std::abs(d) + reach + 8.0 * unit_roundoff * (farthest + std::abs(x));
+        excess_rounding[k] = product_above(error, away) + formula_error * excess[k];
+    }
+}
+
+}  // namespace
 
 Tally SquaredTerm::tally(std::span<const double> u, std::span<const double> s, const Errors& errors,
                          int n_threads) const {
@@ -21,23 +52,9 @@ Tally SquaredTerm::tally(std::span<const double> u, std::span<const double> s, c
             std::fill_n(inverse.begin(), length, 1.01 / c[0]);
         else
             for (std::size_t k = 0; k < length; ++k) inverse[k] = 1.01 / c[k];
-        for (std::size_t k = 0; k < length; ++k) {
-            const double x = u[first + k], y = s[first + k];
-            const double r = x - f[k], q = y / c[k], d = r - q;
-            const double error =
-                errors[first + k] + 8.0 * unit_roundoff * (std::abs(y) + c[k] * std::abs(r));
-            const double reach = error * inverse[k], farthest = std::abs(f[k] + q) + reach;
-            row.value[k] = 0.5 * c[k] * r * r;
-            row.conjugate[k] = y * (f[k] + 0.5 * q);
-            row.excess[k] = product_above(0.5 * c[k] * d, d);
-            row.rounding[k] = 16.0 * unit_roundoff *
-                                  (row.value[k] + std::abs(row.conjugate[k]) +
-                                   2.0 * std::abs(y) * (std::abs(x) + farthest)) +
-                              error * farthest;
-            const double away =
-                std::abs(d) + reach + 8.0 * unit_roundoff * (farthest + std::abs(x));
-            row.excess_rounding[k] = product_above(error, away) + formula_error * row.excess[k];
-        }
+        fill(&u[first], &s[first], &errors.counts[first], errors.unit, errors.floor, f.data(),
+             c.data(), inverse.data(), length, row.value.data(), row.conjugate.data(),
+             row.excess.data(), row.rounding.data(), row.excess_rounding.data());
     });
 }
 

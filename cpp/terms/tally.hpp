@@ -47,13 +47,16 @@ struct TallyRow {
     Numbers value, conjugate, excess, rounding, excess_rounding;
 };
 
-inline void add_plainly(const TallyRow::Numbers& row, std::size_t length,
-                        std::array<double, 4>& sums) {
-    std::size_t k = 0;
-    for (; k + 4 <= length; k += 4)
-        for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += row[k + lane];
-    for (; k < length; ++k) sums[0] += row[k];
-}
+// Sums without compensation, four of each kind.
+struct PlainSums {
+    std::array<double, 4> excess{}, rounding{}, excess_rounding{};
+};
+
+// Adds a row to four sums in turn.
+void add_plainly(const TallyRow::Numbers& row, std::size_t length, std::array<double, 4>& sums);
+
+// Adds what is not compensated. An excess that may be due to underflow becomes a rounding error.
+void add_plainly(TallyRow& row, std::size_t length, PlainSums& sums);
 
 // Calls fill(i, length, row) for rows that cover [0, n). Values and conjugates are summed in the
 // order of `sum_of`. The other terms, which are nonnegative, are added to four sums in turn.
@@ -64,22 +67,15 @@ Tally tally_of(std::size_t n, int n_threads, const Fill& fill) {
     parallel_for(shards.count(), n_threads, [&](int shard, int) {
         Watched::look();
         std::array<CompensatedSum, 4> values{}, conjugates{};
-        std::array<double, 4> excess{}, rounding{}, excess_rounding{};
+        PlainSums sums;
         const std::size_t end = shards.end(shard);
         TallyRow row;
         for (std::size_t i = shards.begin(shard); i < end; i += TallyRow::most) {
             const std::size_t length = std::min(TallyRow::most, end - i);
             fill(i, length, row);
-            for (std::size_t k = 0; k < length; ++k) {  // what may be underflow is no excess
-                const bool is_tiny = row.excess[k] <= 8.0 * underflow_floor;
-                row.excess_rounding[k] += is_tiny ? std::abs(row.excess[k]) : 0.0;
-                row.excess[k] = is_tiny && row.excess[k] >= 0.0 ? 0.0 : row.excess[k];
-            }
             add_in_turn(0, length, values, [&](std::size_t k) { return row.value[k]; });
             add_in_turn(0, length, conjugates, [&](std::size_t k) { return row.conjugate[k]; });
-            add_plainly(row.excess, length, excess);
-            add_plainly(row.rounding, length, rounding);
-            add_plainly(row.excess_rounding, length, excess_rounding);
+            add_plainly(row, length, sums);
         }
         Tally& total = partial[static_cast<std::size_t>(shard)];
         for (std::size_t k = 1; k < 4; ++k) {
@@ -89,9 +85,9 @@ Tally tally_of(std::size_t n, int n_threads, const Fill& fill) {
         total.value = values[0];
         total.conjugate = conjugates[0];
         for (std::size_t k = 0; k < 4; ++k) {
-            total.excess += excess[k];
-            total.rounding += rounding[k];
-            total.excess_rounding += excess_rounding[k];
+            total.excess += sums.excess[k];
+            total.rounding += sums.rounding[k];
+            total.excess_rounding += sums.excess_rounding[k];
         }
     });
     Tally total;
