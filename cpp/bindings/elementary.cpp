@@ -1,9 +1,10 @@
-// Binds elementwise functions whose results have the same bits on every processor.
+// Binds elementwise functions whose results have the same bits on every processor, and sizes.
 
 #include "terms/elementary.hpp"
 
 #include "bindings/arrays.hpp"
 #include "density/kernel_density.hpp"
+#include "terms/largest_size.hpp"
 
 namespace graphtv::bindings {
 
@@ -32,6 +33,14 @@ void bind_elementary(nb::module_& m) {
     bind_function<elementary::log>(m, "log");
     bind_function<elementary::log1p>(m, "log1p");
     bind_function<elementary::expm1>(m, "expm1");
+
+    m.def(
+        "largest_size",
+        [](const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& values) {
+            return largest_size({aligned(values), values.size()});
+        },
+        "values"_a.noconvert(),
+        "The greatest absolute value, 0 without any; infinite or NaN if there is such a number.");
 
     m.def(
         "kernel_sums",

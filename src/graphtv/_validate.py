@@ -16,11 +16,15 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv import _core
+
 Floats = NDArray[np.float64]
 Rounded = NDArray[np.int16]  # dual points in multiples of 1/32767
 Indices = NDArray[np.int32]
 Rng: TypeAlias = "int | np.random.Generator | None"
 T = TypeVar("T", bound=np.generic)
+
+FLOAT64 = np.dtype(np.float64)
 
 INDEX_LIMIT = 2**31 - 1
 """Largest number of vertices or edges; the core uses 32-bit indices."""
@@ -87,10 +91,13 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 
 def as_real(value: Any, name: str, *, minimum: float = -math.inf, strict: bool = False) -> float:
     """Return `value` as a finite float, at least (if `strict`, above) `minimum`."""
-    array = as_floats(value, name)
-    if array.ndim != 0:
-        raise ValueError(f"{name} must be a number, got an array of shape {array.shape}")
-    real = float(array)
+    if type(value) is float and math.isfinite(value):
+        real = value
+    else:
+        array = as_floats(value, name)
+        if array.ndim != 0:
+            raise ValueError(f"{name} must be a number, got an array of shape {array.shape}")
+        real = float(array)
     if real < minimum or (strict and real == minimum):
         raise ValueError(
             f"{name} must be {'above' if strict else 'at least'} {minimum}, got {real}"
@@ -125,16 +132,32 @@ def as_floats(values: Any, name: str) -> Floats:
     Booleans, integers and floats of any width and byte order are accepted. Complex numbers, strings
     and objects are errors.
     """
+    floats = _converted(values, name)
+    if not is_finite(floats):
+        where = first_index(~np.isfinite(floats))
+        raise ValueError(f"{name} must be finite, got {floats[where]} at {describe(where)}")
+    return floats
+
+
+def _converted(values: Any, name: str) -> Floats:
+    """Return `values` as a C-contiguous float64 array; most are one already."""
+    if (
+        type(values) is np.ndarray
+        and values.dtype == FLOAT64
+        and values.flags.c_contiguous
+        and values.flags.aligned
+    ):
+        return values
     array = as_array(values, name)
     if array.dtype.kind not in "buif":
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}")
     with np.errstate(over="ignore"):
-        floats = np.asarray(array, dtype=np.float64, order="C")
-    finite = np.isfinite(floats)
-    if not finite.all():
-        where = first_index(~finite)
-        raise ValueError(f"{name} must be finite, got {floats[where]} at {describe(where)}")
-    return floats
+        return np.asarray(array, dtype=np.float64, order="C")
+
+
+def is_finite(floats: Floats) -> bool:
+    """Whether a C-contiguous array has finite numbers only, in one pass without another array."""
+    return math.isfinite(_core.largest_size(floats))
 
 
 def as_observations(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_] | None]:
@@ -143,12 +166,10 @@ def as_observations(values: Any, name: str) -> tuple[Floats, NDArray[np.bool_] |
     NaN and the masked entries of a masked array mark missing data. The mask is None if no data is
     missing. Infinite values are errors.
     """
-    given = as_array(unmasked(values), name)
-    if given.dtype.kind not in "buif":
-        raise ValueError(f"{name} must hold real numbers, got dtype {given.dtype}")
-    with np.errstate(over="ignore"):
-        floats = np.asarray(given, dtype=np.float64, order="C")
-    known = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+    floats = _converted(unmasked(values), name)
+    known = None
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        known = ~np.ma.getmaskarray(values)
     known = where_known(floats, name, known)
     return (floats, None) if known is None else (np.where(known, floats, 0.0), known)
 
@@ -166,6 +187,8 @@ def where_known(
     `known` is a mask of entries that are known to have data; None means all of them.
     """
     if array.dtype.kind != "f":
+        return known
+    if array.dtype == FLOAT64 and array.flags.c_contiguous and is_finite(array):
         return known
     finite = np.isfinite(array)
     if finite.all():

@@ -104,7 +104,7 @@ def tv_chain(
         _check_missing(is_known, delta, "row")
         _chains_as_forest(_filled(rows, is_known), w, 0.0, u, threads, is_known)
     elif delta == 0.0:
-        _core.tv_chain(rows, w, float(w.max()), u, threads)
+        _core.tv_chain(rows, w, _core.largest_size(w), u, threads)
     else:
         _chains_as_forest(rows, w, delta * scale * scale, u, threads)
     return _unscaled(u, scale).reshape(f.shape)
@@ -263,6 +263,8 @@ def _filled(rows: Floats, known: Known) -> Floats:
 
 def _chain_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
     """Return weights as a (1, 1), (1, n - 1) or (..., n - 1) array; `shape` is the largest form."""
+    if type(weights) is float and 0.0 <= weights < math.inf:
+        return np.array([[weights]])
     array = as_floats(weights, "weights")
     if array.ndim == 0:
         return as_weights(array, "weights", ()).reshape(1, 1)
@@ -301,7 +303,7 @@ def _scale(signal: Floats, delta: float) -> float:
     The Newton steps for the Huber penalty square the signal, so the signal is scaled to about 1,
     or as close to 1 as possible without overflow or underflow of α²δ.
     """
-    largest = float(np.max(np.abs(signal), initial=0.0))
+    largest = _core.largest_size(signal)
     if delta == 0.0:
         return 2.0**-200 if largest > 2.0**800 else 1.0
     wanted, width = -math.frexp(largest)[1], math.frexp(delta)[1]
