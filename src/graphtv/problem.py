@@ -8,6 +8,7 @@ is a certificate of their accuracy.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -85,11 +86,11 @@ class Problem:
 
     def __init__(self, graph: Graph, data: DataTerm, penalty: Penalty = _TOTAL_VARIATION) -> None:
         self._graph = as_graph(graph)
-        if not isinstance(data, DataTerm) or isinstance(data, type):
+        if not _has_methods(data, "value", "conjugate", "prox"):
             raise ValueError(
                 f"data must be a data term with value, conjugate and prox, got {data!r}"
             )
-        if not isinstance(penalty, Penalty) or isinstance(penalty, type):
+        if not _has_methods(penalty, "value", "conjugate", "prox_conjugate"):
             raise ValueError(
                 "penalty must be a penalty such as TotalVariation() or HuberTV(delta), with value,"
                 f" conjugate and prox_conjugate, got {penalty!r}"
@@ -97,6 +98,7 @@ class Problem:
         self._given, self._penalty = data, penalty
         self._data, self._shape = on_grid(data, self._graph)
         self._core_penalty = core_penalty_of(penalty, self._graph, self.dual_shape)
+        self._delta = self._core_penalty.delta
         self._term = core_term_of(self._data, graph, self._core_penalty)
 
     @property
@@ -135,7 +137,7 @@ class Problem:
 
         None for other penalties: then only PDHG over edges applies.
         """
-        return self._core_penalty.delta
+        return self._delta
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -197,7 +199,7 @@ class Problem:
 
     def _slope(self, p: Floats | Rounded, n_threads: int = 1) -> Slope:
         """Return -Kᵀp and bounds on its errors; p is the core's flat array and may be rounded."""
-        graph, size = self._graph, int(np.prod(self._shape))
+        graph, size = self._graph, math.prod(self._shape)
         s, errors = np.empty(size), np.empty(size)
         _core.slope(graph.n_vertices, graph.edges, graph.weights, p, s, errors, n_threads)
         return s, errors
@@ -225,7 +227,7 @@ class Problem:
         penalty = self._core_penalty.conjugate(p, n_threads)
         if penalty == np.inf:
             return -np.inf
-        s = np.empty(int(np.prod(self._shape)))
+        s = np.empty(math.prod(self._shape))
         _core.adjoint(graph.n_vertices, graph.edges, graph.weights, p, -1.0, s, n_threads)
         return 0.0 - self._term.conjugate(s, n_threads) - penalty
 
@@ -240,6 +242,11 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({self._graph!r}, {self._given!r}, {self._penalty!r})"
+
+
+def _has_methods(value: object, *names: str) -> bool:
+    """Whether an object, not a class, has these methods; a protocol would take far longer."""
+    return not isinstance(value, type) and all(hasattr(value, name) for name in names)
 
 
 def _quotient(gap: float, largest: float) -> float:

@@ -135,8 +135,10 @@ def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> C
         last = 100 if first == 0 else first + CHUNK
         tail, head = graph.edges[first:last].T
         first = last
-        there = (data.weights[tail] > 0) & (data.weights[head] > 0)
-        if (there & (data.signal[tail] != data.signal[head])).any():
+        differ = data.signal[tail] != data.signal[head]
+        if not data.is_complete:
+            differ &= (data.weights[tail] > 0) & (data.weights[head] > 0)
+        if differ.any():
             return None
     assert isinstance(term, _core.SeparableTerm)
     u, p = (np.zeros(math.prod(shape)) for shape in (problem.shape, problem.dual_shape))

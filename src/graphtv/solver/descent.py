@@ -246,12 +246,11 @@ def _scaled_channels(problem: Problem) -> Iterator[_Channel]:
     shape = (problem.term.n_channels, graph.n_vertices)
     signals = to_core(data.signal).reshape(shape)
     weights = data.weights.reshape(shape[::-1]).T  # no copy, since it may be a single number
-    least = LEAST_WEIGHT * max(float(weights.max(initial=0.0)), np.finfo(float).tiny)
     is_complete = data.is_complete
     for index, (signal, c) in enumerate(zip(signals, weights, strict=True)):
         is_even = c.size == 0 or c.strides == (0,) or bool((c == c[0]).all())
         scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0
-        vertex_weights = _ONES if is_even else np.where(c > 0.0, c, least)
+        vertex_weights = _ONES if is_even else _substituted(c, weights)
         with np.errstate(over="ignore"):  # a run that overflows ends without a certificate
             edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
         yield _Channel(
@@ -261,6 +260,13 @@ def _scaled_channels(problem: Problem) -> Iterator[_Channel]:
             scale,
             index > 0 and np.array_equal(c, weights[index - 1]),
         )
+
+
+def _substituted(c: Floats, weights: Floats) -> Floats:
+    """Return the weights of a channel, with a small weight where data is missing."""
+    if (c > 0.0).all():
+        return np.ascontiguousarray(c)
+    return np.where(c > 0.0, c, LEAST_WEIGHT * max(float(weights.max()), np.finfo(float).tiny))
 
 
 def _filled(signal: Floats, c: Floats) -> Floats:

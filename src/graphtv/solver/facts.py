@@ -99,24 +99,25 @@ class Facts:
         data, graph = problem.data, problem.graph
         squares, box = as_quadratic(data), as_box(data)
         is_tree = graph.n_edges < graph.n_vertices
-        is_curved = problem.delta is not None and problem.delta > 0.0
-        is_sloped = isinstance(problem.term, _core.SlopedTerm)
+        delta, term = problem.delta, problem.term
+        is_curved = delta is not None and delta > 0.0
+        is_sloped = isinstance(term, _core.SlopedTerm)
         return cls(
             data=type(data).__name__,
             penalty=repr(problem.penalty),
             n_vertices=graph.n_vertices,
             n_edges=graph.n_edges,
-            n_entries=problem.term.n_vertices * problem.term.n_channels,
+            n_entries=term.n_vertices * term.n_channels,
             is_squared=squares is not None,
             is_complete=squares is not None and squares.is_complete,
             is_box=box is not None,
             has_even_box=box is not None and _has_even_bounds(box),
             is_sloped=is_sloped,
-            has_kinks=is_sloped and not isinstance(problem.term, _core.SmoothTerm),
-            is_separable=isinstance(problem.term, _core.SeparableTerm),
+            has_kinks=is_sloped and not isinstance(term, _core.SmoothTerm),
+            is_separable=isinstance(term, _core.SeparableTerm),
             is_vertexwise=problem.traits.is_separable,
-            is_tv=problem.delta == 0.0,
-            is_edgewise=problem.delta is not None,
+            is_tv=delta == 0.0,
+            is_edgewise=delta is not None,
             group_kernel=group_kernel(problem),
             is_grid=is_curved and len(row_major_shape(graph)) > 1,
             stiffness=_stiffness(problem) if is_curved else 0.0,

@@ -38,7 +38,7 @@ class TreeDirect:
         graph, data = problem.graph, as_quadratic(problem.data)
         assert data is not None
         # With the same weight c at all vertices, the solution is that for the weights ω/c and δ/c.
-        c = float(data.weights.flat[0])
+        c = data.common_weight or 1.0
         weights = graph.weights if c == 1.0 else graph.weights / c
         signals = to_core(data.signal).reshape(problem.term.n_channels, graph.n_vertices)
         u, p = solve_forest(

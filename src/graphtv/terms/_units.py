@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphtv import _core
 from graphtv._validate import Floats
 
 RADIX = 64
@@ -32,7 +33,7 @@ class InexactError(Exception):
 
 def largest(values: Floats) -> float:
     """Return the largest absolute value."""
-    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    return _core.largest_size(np.ascontiguousarray(values))
 
 
 def exponent_of(number: float, radix: int = RADIX) -> int:

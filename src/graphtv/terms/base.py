@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
@@ -229,12 +230,12 @@ class WeightedLoss(CoreTerm):
         """Masks of entries. A connected component needs an entry of each for a unique solution."""
         return (self.observed,)
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
         """Whether no data is missing. A single number is not expanded for this check."""
         return bool((self._given_weights > 0.0).all())
 
-    @property
+    @cached_property
     def common_weight(self) -> float | None:
         """The positive weight of all entries, or None if weights differ."""
         first = self._given_weights.flat[0] if self._data.size else 0.0
