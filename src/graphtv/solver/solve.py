@@ -179,7 +179,8 @@ def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> 
     asked = request.preconditioner if is_custom else chosen.preconditioner
     options = request.method if isinstance(request.method, PDHG) else PDHG()
     stages.begin(facts, asked, options, warm)
-    log.header(**_facts(request, chosen, stages))
+    if request.verbose:
+        log.header(**_facts(request, chosen, stages))
     stages.forget_forests()  # the stage has copied what it needs
     give_back(problem.graph.n_edges)
     tolerance = request.tolerance or exact_gap(request.problem)

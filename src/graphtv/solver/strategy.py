@@ -45,6 +45,8 @@ class Plan:
         Whether the polish applies.
     is_trial : bool
         Whether the first stage only tests whether a few iterations are sufficient, before PDHG.
+    shortest_stride : int
+        Fewest iterations of a cheap kernel between evaluations of the gap.
     """
 
     method: str
@@ -56,6 +58,7 @@ class Plan:
     is_level_set: bool = False
     can_polish: bool = False
     is_trial: bool = False
+    shortest_stride: int = 4
 
     @property
     def ascends(self) -> bool:
@@ -91,6 +94,9 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         is_level_set=method == "exact" and facts.is_box,
         can_polish=facts.is_separable and facts.is_tv and facts.n_edges > 0,
         is_trial=method == "pdhg" and stage == "forests",
+        shortest_stride=max(
+            tuning.shortest_cheap_stride, tuning.cheap_work // (facts.n_entries + facts.n_edges + 1)
+        ),
     )
 
 
@@ -416,7 +422,7 @@ class Strategy:
         ahead = self._ahead(progress, target)
         if self._costs(progress).is_cheap:
             stride = math.ceil(min(last.iteration, t.cheap_margin * ahead))
-            return last.iteration + max(t.shortest_cheap_stride, stride)
+            return last.iteration + max(self.plan.shortest_stride, stride)
         done = progress.pace_iterations
         further = t.blind_stride * done
         if ahead < math.inf:

@@ -137,6 +137,8 @@ class Tuning:
     """Cheap kernels are evaluated at this multiple of the predicted end (choices)."""
     shortest_cheap_stride: int = 4
     """Smallest number of iterations of a cheap kernel between evaluations (kernel timings)."""
+    cheap_work: int = 6000
+    """Fewest entries of u and p to update between them: on small graphs looks take longer."""
 
     # When to polish
     polish_within: float = 1e3
