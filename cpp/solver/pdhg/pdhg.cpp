@@ -250,6 +250,8 @@ Pdhg::Step Pdhg::step(Watch& watch) {
 
 Pdhg::Step Pdhg::advance(Watch& watch) {
     ++iteration_;
+    const bool begins_anew = std::exchange(begins_anew_, false);
+    if (begins_anew) begin_restarts();
     const double s = s_;
     move_primal();
     double theta = 1.0;
@@ -263,17 +265,15 @@ Pdhg::Step Pdhg::advance(Watch& watch) {
     moved.squared_dual = movement.squared;
     if (!movement.completed) return {s_, t_, false, false};
     ++epoch_length_;
-    Step done{s, t_, false, true};
+    Step done{s, t_, begins_anew, true};
     if (scheme_ == Scheme::balanced) {
         blend_ = {1.0 - relaxation, relaxation, 0.0};
         if (iteration_ >= next_balance_) {
             next_balance_ = next_change(iteration_);
             balance(moved, share_by_step, largest_change_by_step);
         }
-        if (options_.scheme == Scheme::automatic && !is_steady(moved)) {
-            begin_restarts();
-            done.restarted = true;
-        }
+        // The next step begins anew. Until then (û, p̂) is the better point.
+        if (options_.scheme == Scheme::automatic) begins_anew_ = !is_steady(moved);
     } else if (scheme_ == Scheme::restarted) {
         if (has_fallen(squared_residual(moved))) {
             balance(begin_epoch(), share_by_epoch, largest_change_by_epoch);

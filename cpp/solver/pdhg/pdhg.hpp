@@ -133,8 +133,9 @@ class Pdhg {
     long long epoch_length_ = 0;
     double first_residual_ = 0.0, last_residual_ = 0.0;  // squared, as the next
     double checked_residual_ = std::numeric_limits<double>::infinity();
-    bool is_torn_ = false;  // the watch ended a step
-    bool is_warm_ = false;  // the starting point was given
+    bool begins_anew_ = false;  // the next step is the first one with restarts
+    bool is_torn_ = false;      // the watch ended a step
+    bool is_warm_ = false;      // the starting point was given
 };
 
 }  // namespace graphtv
