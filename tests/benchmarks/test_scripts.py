@@ -23,6 +23,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
         ("solver/latency.py", "Ctrl-C"),
         ("solver/pdhg.py", "reconditioned"),
         ("solver/schemes.py", "geometric mean"),
+        ("solver/small.py", "per signal"),
         ("solver/memory.py", "doubles per vertex"),
         ("solver/tolerances.py --only wide masked penalty", "loses to"),
         ("solver/threads.py", "side by side"),
