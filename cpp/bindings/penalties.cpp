@@ -6,6 +6,7 @@
 
 #include "bindings/python_object.hpp"
 #include "parallel/parallel_for.hpp"
+#include "solver/fuse.hpp"
 #include "terms/group_norms.hpp"
 #include "terms/penalty.hpp"
 
@@ -142,6 +143,16 @@ void bind_penalties(nb::module_& m) {
             },
             nb::arg("n_edges"), nb::arg("edge_groups").noconvert(), nb::arg("couples"),
             nb::arg("delta"), "If `edge_groups` is empty, every edge is a group.")
+        .def(
+            "fuse",
+            [](const GroupNorms& self, Vertex n_vertices, const InEdges& edges, const In<double>& p,
+               double slack, const In<double>& vertex_weights, const InPlace& u) {
+                const nb::gil_scoped_release no_gil;
+                fuse(self, view(n_vertices, edges), view(p), slack, view(vertex_weights), view(u));
+            },
+            nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("p").noconvert(),
+            nb::arg("slack"), nb::arg("vertex_weights").noconvert(), nb::arg("u").noconvert(),
+            "Replace u by its means over the parts where p is inside its balls.")
         .def_prop_ro("couples", &GroupNorms::couples,
                      "Whether a group contains all channels of its edges.")
         .def_prop_ro("width", &GroupNorms::width, "Width of the quadratic zone.")

@@ -77,33 +77,12 @@ GroupNorms::GroupNorms(std::size_t n_edges, std::vector<std::int32_t> edge_group
     starts_.pop_back();
 }
 
-template <class Body>
-void GroupNorms::Group::for_each(const Body& body) const {
-    for (std::size_t c = 0; c < n_channels; ++c) {
-        if (edges == nullptr) {
-            body(first % n_all_edges, c, first + c * n_all_edges);
-        } else {
-            for (std::size_t k = 0; k < n_edges; ++k)
-                body(at(edges[k]), c, first + at(edges[k]) + c * n_all_edges);
-        }
-    }
-}
-
 GroupNorms::Group GroupNorms::group(std::size_t g, std::size_t channel,
                                     std::size_t n_channels) const {
     const std::size_t offset = channel * n_edges_;
     if (starts_.empty()) return {nullptr, offset + g, 1, n_channels, n_edges_};
     const auto begin = at(starts_[g]), end = at(starts_[g + 1]);
     return {edges_.data() + begin, offset, end - begin, n_channels, n_edges_};
-}
-
-template <class Body>
-void GroupNorms::for_each_part(std::size_t n_channels, const Body& body) const {
-    if (couples_) {
-        body(std::size_t{0}, n_channels);
-    } else {
-        for (std::size_t c = 0; c < n_channels; ++c) body(c, std::size_t{1});
-    }
 }
 
 template <class Body>

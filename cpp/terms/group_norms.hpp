@@ -38,11 +38,6 @@ class GroupNorms final : public Penalty {
                         std::span<double> out, int n_threads) const override;
     std::span<const std::int32_t> edge_groups() const override { return edge_groups_; }
 
-    bool couples() const { return couples_; }
-    double width() const { return h_.delta; }
-    std::size_t largest_group() const { return largest_; }  // edges of it
-
-  private:
     // The places of a group's entries in p.
     struct Group {
         const EdgeIndex* edges;  // null for the single edge `first`
@@ -58,6 +53,12 @@ class GroupNorms final : public Penalty {
     // Calls body(first channel, number of channels) once, or for each channel by itself.
     template <class Body>
     void for_each_part(std::size_t n_channels, const Body& body) const;
+
+    bool couples() const { return couples_; }
+    double width() const { return h_.delta; }
+    std::size_t largest_group() const { return largest_; }  // edges of it
+
+  private:
     template <class Body>
     void for_each_group(std::size_t size, int n_threads, const Body& body) const;
     template <class Real>
@@ -74,5 +75,26 @@ class GroupNorms final : public Penalty {
     bool couples_;
     EdgePenalty h_;
 };
+
+template <class Body>
+void GroupNorms::Group::for_each(const Body& body) const {
+    for (std::size_t c = 0; c < n_channels; ++c) {
+        if (edges == nullptr) {
+            body(first % n_all_edges, c, first + c * n_all_edges);
+        } else {
+            for (std::size_t k = 0; k < n_edges; ++k)
+                body(at(edges[k]), c, first + at(edges[k]) + c * n_all_edges);
+        }
+    }
+}
+
+template <class Body>
+void GroupNorms::for_each_part(std::size_t n_channels, const Body& body) const {
+    if (couples_) {
+        body(std::size_t{0}, n_channels);
+    } else {
+        for (std::size_t c = 0; c < n_channels; ++c) body(c, std::size_t{1});
+    }
+}
 
 }  // namespace graphtv

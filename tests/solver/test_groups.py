@@ -340,9 +340,31 @@ def test_descent_has_all_that_runs_have():
 def test_extreme_weights():
     rng = np.random.default_rng(11)
     f = rng.normal(size=(6, 8))
-    for weight in (1e-12, 1e-6, 1e3):
+    for weight in (1e-12, 1e-6, 1e3, 1e6):
         for tol in (1e-3, 1e-8):
             problem = Problem(grid_graph((6, 8), weight), SquaredLoss(f), IsotropicTV())
             result = solve(problem, tol=tol)
             assert result.status == "optimal", (weight, tol, result)
             verify(result, problem)
+
+
+def test_parts_that_p_fuses_get_their_means():
+    graph = grid_graph((1, 5), 1.0)
+    problem = Problem(graph, SquaredLoss(np.zeros((5, 2))), CoupledTV())
+    # Edges 0-1 and 3-4 are inside the ball, 1-2 and 2-3 are on it.
+    p = np.array([[0.1, 0.2], [0.6, 0.8], [0.0, 1.0], [0.5, 0.5]])
+    u = np.array([[1.0, 3.0, 7.0, 2.0, 8.0], [0.0, 4.0, 5.0, 6.0, 6.5]])
+    flat, weights = u.reshape(-1).copy(), np.array([1.0, 3.0, 1.0, 2.0, 1.0])
+    problem.core_penalty.fuse(5, graph.edges, p.T.reshape(-1).copy(), 1e-4, weights, flat)
+    expected = [[2.5, 2.5, 7.0, 4.0, 4.0], [3.0, 3.0, 5.0, 18.5 / 3, 18.5 / 3]]
+    np.testing.assert_allclose(flat.reshape(2, 5), expected, rtol=1e-15)
+
+
+def test_slow_descent_over_edges_ends_with_pdhg():
+    rng = np.random.default_rng(12)
+    graph = gallery.erdos_renyi_graph(3000, 6000, 0, 0.4)
+    problem = Problem(graph, SquaredLoss(rng.normal(size=(3000, 3))), CoupledTV())
+    result = solve(problem, tol=1e-9)
+    assert result.status == "optimal"
+    assert [stage.method for stage in result.stages] == ["descent", "pdhg"]
+    assert problem.relative_gap(result.u, result.p) <= 1e-9

@@ -8,9 +8,10 @@ namespace graphtv {
 
 namespace {
 
-// Weights and their inverses beyond this, in units of the range of the data, have no effect. Cubes of
-// it are finite in single precision.
-constexpr double largest = 1e10;
+// Weights and their inverses beyond this, in units of the range of the data, have no effect. Its cube
+// is finite.
+template <class Real>
+constexpr double largest = sizeof(Real) == sizeof(float) ? 1e10 : 1e60;
 
 bool has_gaps(std::span<const Vertex> shape, std::size_t n_edges) {
     std::size_t n = 1, all = 0;
@@ -42,7 +43,8 @@ StarDescent<Real>::StarDescent(std::span<const Vertex> shape, const EdgeList& gr
         auto& exists = lattice_.axes()[run.axis].exists;
         layout().for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
             const double w = weights_[run.edge + k] / range_;
-            inverse[i] = static_cast<Real>(std::min(std::max(1.0 / w, 1.0 / largest), largest));
+            inverse[i] =
+                static_cast<Real>(std::min(std::max(1.0 / w, 1.0 / largest<Real>), largest<Real>));
             if (!exists.empty()) exists[i] = Real(1);
         });
     });
@@ -58,12 +60,12 @@ template <class Real>
 void StarDescent<Real>::start_from(std::span<const double> p) {
     const std::size_t n = layout().n_vertices(), m = weights_.size();
     layout().for_each_run(graph_.edges, 1, [&](const Run& run) {
-        const auto& inverse = lattice_.inverse_capacity(run.axis);
         for (std::size_t c = 0; c < lattice_.n_channels(); ++c)
             layout().for_each_place(
                 run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
+                    const double flow = weights_[run.edge + k] * p[c * m + run.edge + k];
                     lattice_.axes()[run.axis].x[c * n + i] =
-                        static_cast<Real>(run.sign * p[c * m + run.edge + k]) / inverse[i];
+                        static_cast<Real>(run.sign * flow / range_);
                 });
     });
     lattice_.restart(1);
@@ -71,12 +73,10 @@ void StarDescent<Real>::start_from(std::span<const double> p) {
 
 template <class Real>
 template <class Body>
-void StarDescent<Real>::for_each_ratio(const Run& run, std::size_t channel,
-                                       const Body& body) const {
+void StarDescent<Real>::for_each_flow(const Run& run, std::size_t channel, const Body& body) const {
     const Real* x = lattice_.axes()[run.axis].x.data() + channel * layout().n_vertices();
-    const auto& inverse = lattice_.inverse_capacity(run.axis);
     layout().for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
-        body(k, run.sign * static_cast<double>(x[i]) * static_cast<double>(inverse[i]));
+        body(k, range_ * static_cast<double>(x[i]));
     });
 }
 
@@ -86,9 +86,7 @@ void StarDescent<Real>::u(std::span<double> out) const {
     layout().for_each_run(graph_.edges, 1, [&](const Run& run) {
         for (std::size_t c = 0; c < lattice_.n_channels(); ++c) {
             std::array<double, longest_run> flow;
-            for_each_ratio(run, c, [&](std::size_t k, double p) {
-                flow[k] = run.sign * weights_[run.edge + k] * p;
-            });
+            for_each_flow(run, c, [&](std::size_t k, double x) { flow[k] = x; });
             double* lower = &out[c * layout().n_vertices() + run.line + run.column];
             double* upper = lower + layout().stride(run.axis);
             for (std::size_t k = 0; k < run.size; ++k) lower[k] -= flow[k];
@@ -102,8 +100,9 @@ void StarDescent<Real>::dual(std::span<double> p, int n_threads) const {
     const std::size_t m = weights_.size();
     layout().for_each_run(graph_.edges, n_threads, [&](const Run& run) {
         for (std::size_t c = 0; c < lattice_.n_channels(); ++c)
-            for_each_ratio(run, c,
-                           [&](std::size_t k, double ratio) { p[c * m + run.edge + k] = ratio; });
+            for_each_flow(run, c, [&](std::size_t k, double x) {
+                p[c * m + run.edge + k] = run.sign * x / weights_[run.edge + k];
+            });
     });
 }
 

@@ -47,9 +47,9 @@ class StarDescent {
   private:
     using Run = LatticeLayout::Run;
 
-    // Calls body(k, p) for the edges of a run in a channel.
+    // Calls body(k, upward flow) for the edges of a run in a channel.
     template <class Body>
-    void for_each_ratio(const Run& run, std::size_t channel, const Body& body) const;
+    void for_each_flow(const Run& run, std::size_t channel, const Body& body) const;
     const LatticeLayout& layout() const { return lattice_.layout(); }
 
     EdgeList graph_;

@@ -21,7 +21,7 @@ from graphtv.problem import Problem, Proof, relative_gap
 from graphtv.result import Record
 from graphtv.solver.certificate import Certificate, Proved
 from graphtv.solver.level_set import LevelSet
-from graphtv.solver.polish import Polished, polish
+from graphtv.solver.polish import Polished, fuse, polish
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stage import Points, Stage, rounded
 from graphtv.solver.trivial import trivial_certificate
@@ -177,13 +177,18 @@ class Incumbent:
         """Return a polished point if it is better than the record with the same dual point."""
         try:
             with self._watch:
-                p = self.points(stage).rounded_dual_point()
-                found = polish(self._problem, p, self._watch, self._n_threads)
+                found = self._polish(self.points(stage))
         except _core.Expired:
             return None
         if found is None or relative_gap(found.primal, record.dual) >= record.relative_gap:
             return None
         return found
+
+    def _polish(self, points: Points) -> Polished | None:
+        if self._problem.delta is None:
+            return fuse(self._problem, points, self._n_threads)
+        p = points.rounded_dual_point()
+        return polish(self._problem, p, self._watch, self._n_threads)
 
     def take_polished(self, found: Polished) -> None:
         """Keep a polished point until a better dual point certifies it."""

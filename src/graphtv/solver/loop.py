@@ -187,8 +187,9 @@ class Run:
             is_last = record.relative_gap <= strategy.tolerance
             found = incumbent.certify(stage, strategy.tolerance, is_last=is_last)
             # The certified gap may be larger than that of the stage, whose precision is limited.
-            record = progress.record(count, found.primal, found.dual)
-            return self._offer(found, record)
+            record = self._offer(found, progress.record(count, found.primal, found.dual))
+            if incumbent.relative_gap <= strategy.tolerance:
+                return record
         if strategy.polishes(progress, self._watch.remaining):
             return self._polish(record)
         incumbent.hold(stage)

@@ -9,6 +9,8 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
+from graphtv.solver.stage import Points
+from graphtv.terms.base import as_quadratic
 
 SLACK = 1e-4
 """An edge counts as fused if |p| is below 1 by more than this."""
@@ -30,3 +32,20 @@ def polish(problem: Problem, p: Rounded, watch: _core.Watch, n_threads: int) -> 
     if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, watch):
         return None
     return Polished(u, p, problem._primal(u, n_threads))
+
+
+def fuse(problem: Problem, points: Points, n_threads: int) -> Polished:
+    """Return u with the same value wherever a group of p is inside its ball.
+
+    This is for the squared loss with weights that are the same in all channels.
+    """
+    graph, penalty, data = problem.graph, problem.core_penalty, as_quadratic(problem.data)
+    assert isinstance(penalty, _core.GroupNorms)
+    assert data is not None
+    u, p = points.primal_point(), points.dual_point()
+    c = data.weights.reshape(graph.n_vertices, -1)[:, 0]
+    c = np.ascontiguousarray(c if data.common_weight is None else c[:0])
+    penalty.fuse(graph.n_vertices, graph.edges, p, SLACK, c, u)
+    rounded = np.empty(p.shape, dtype=np.int16)
+    penalty.round(p, rounded, n_threads)
+    return Polished(u, rounded, problem._primal(u, n_threads))

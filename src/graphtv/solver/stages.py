@@ -202,7 +202,8 @@ class Stages:
         """
         try:
             with self._watch:
-                made = as_preconditioner("auto", self._problem.graph, watch=self._watch)
+                name = "diagonal" if self._problem.delta is None else "auto"
+                made = as_preconditioner(name, self._problem.graph, watch=self._watch)
                 start = (u, p) if decision.keeps_point else None
                 self.current = self._over_forests(decision.stage, made, start)
         except _core.Expired:

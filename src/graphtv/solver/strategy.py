@@ -92,7 +92,7 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         flows=method == "exact" or (facts.method == "auto" and _may_flow(facts, method)),
         is_blind=facts.is_squared and not facts.is_complete,
         is_level_set=method == "exact" and facts.is_box,
-        can_polish=facts.is_separable and facts.is_tv and facts.n_edges > 0,
+        can_polish=(facts.is_separable and facts.is_tv and facts.n_edges > 0) or stage == "groups",
         is_trial=method == "pdhg" and stage == "forests",
         shortest_stride=max(
             tuning.shortest_cheap_stride, tuning.cheap_work // (facts.n_entries + facts.n_edges + 1)
@@ -286,6 +286,8 @@ class Strategy:
             is_searched = progress.kernel in ("edges", "lattice")
             tries_flows = self.plan.flows and not progress.failures and is_searched
             return self._to_flows(progress) if tries_flows else self._to_forests(progress)
+        if self._groups_are_slow(progress, now):
+            return SwitchTo("pdhg")
         if self.plan.is_trial and progress.kernel == "forests" and now.own >= self.tuning.trial:
             ahead = iterations_ahead(progress.gaps_over("forests"), self.tolerance)
             if ahead is None or ahead > self.tuning.trial:
@@ -310,6 +312,14 @@ class Strategy:
         ahead = iterations_ahead(progress.gaps_over(kernel), goal)
         is_slow = ahead is not None and ahead > t.costs[kernel].patience
         return (is_slow or self.plan.is_blind) and self._has_time_for_forests(now)
+
+    def _groups_are_slow(self, progress: Progress, now: Moment) -> bool:
+        """Whether descent over groups needs so many more iterations that PDHG is faster."""
+        kernel, t = progress.kernel, self.tuning
+        if self.plan.stage != "groups" or kernel == "pdhg" or now.own < t.second_doubt:
+            return False
+        ahead = iterations_ahead(progress.gaps_over(kernel), self.tolerance)
+        return ahead is not None and ahead > t.costs[kernel].patience
 
     @property
     def heads_for_flows(self) -> bool:
