@@ -15,6 +15,7 @@ from graphtv import (
     knn_graph,
     solve,
 )
+from scripts import load
 
 
 @pytest.fixture
@@ -133,3 +134,11 @@ def test_combinations_that_do_not_exist(image):
         denoise_tv(image, 0.1, isotropic="yes")
     with pytest.raises(TypeError, match=r"^denoise_tv\(\) got an unexpected keyword argument"):
         denoise_tv(image, 0.1, isotrop=True)
+
+
+@pytest.mark.slow
+def test_the_gallery_example_runs(tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("skimage")
+    load("docs/gallery/which_tv.py").main(tmp_path / "picture.png", step=4)
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
