@@ -1,6 +1,7 @@
 """The folders follow the data: each step imports only the steps before it."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -39,11 +40,19 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 CONVENIENCE = {("decomposition.partition", "plot")}  # a partition draws itself if asked
 
 
+def statements(tree):
+    """Yield all nodes but those for type checkers."""
+    for child in ast.iter_child_nodes(tree):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield child
+            yield from statements(child)
+
+
 def imports():
     """Yield the importing module, the imported one and the name, without the package's name."""
     for path in sorted(ROOT.rglob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level == 0:
                 for alias in node.names:
                     if node.module == "graphtv":
@@ -78,6 +87,18 @@ def test_imports_lead_back_only(layer):
         and step(target) != layer
     }
     assert wrong <= CONVENIENCE
+
+
+def test_no_cycles():
+    """Imports inside functions count, those for type checkers do not."""
+    modules = {module for module, _, _ in IMPORTS}
+    graph = {}
+    for module, target, name in IMPORTS:
+        whole = f"{target}.{name}"
+        imported = whole if whole in modules else target
+        if (module, step(imported)) not in CONVENIENCE and imported != module:
+            graph.setdefault(module, set()).add(imported)
+    list(TopologicalSorter(graph).static_order())  # raises if there is one
 
 
 def test_no_private_names_of_other_folders():

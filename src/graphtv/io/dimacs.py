@@ -30,7 +30,8 @@ import numpy as np
 
 from graphtv._atomic import replaced
 from graphtv._validate import INDEX_LIMIT, brief
-from graphtv.applications.cuts.flow_network import FlowNetwork, has_finite_sum
+from graphtv.applications.cuts.flow_network import FlowNetwork
+from graphtv.applications.cuts.sums import has_finite_sum
 from graphtv.io.arc_blocks import LONGEST_NUMBER, Block, plain_arcs
 
 __all__ = ["DimacsError", "read_dimacs", "write_dimacs"]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,12 @@ from graphtv._validate import (
     as_capacities,
     moderate,
 )
-from graphtv.applications.cuts.flow_network import FlowNetwork, exact_sum
+from graphtv.applications.cuts.sums import exact_sum
 from graphtv.applications.labelled import in_order
 from graphtv.graph.graph import Graph
+
+if TYPE_CHECKING:
+    from graphtv.applications.cuts.flow_network import FlowNetwork
 
 Mask = NDArray[np.bool_]
 Capacities = NDArray[Any]

@@ -15,7 +15,7 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Indices
 from graphtv.applications.cuts.cut_problem import Capacities, Mask, outflow
-from graphtv.applications.cuts.flow_network import exact_sum
+from graphtv.applications.cuts.sums import exact_sum
 
 LARGEST = 62
 """Largest number of bits of the core's integers."""

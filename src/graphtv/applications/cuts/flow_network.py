@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from graphtv import _core
 from graphtv._validate import Floats, Indices, as_array, as_capacities, as_count, as_edges, brief
+from graphtv.applications.cuts.cut_path import CutPath, path_of
+from graphtv.applications.cuts.cut_problem import CutProblem
+from graphtv.applications.cuts.min_cut import Cut, cut_of
+from graphtv.applications.cuts.sums import exact_sum, has_finite_sum
+from graphtv.applications.keywords import check_keywords
 from graphtv.graph.graph import Graph
 from graphtv.graph.labels import Name, as_names
 from graphtv.graph.packages import ForeignGraph, check_attribute, read_igraph, read_networkx
 from graphtv.graph.weight_matrix import as_square, names_of_frame
-
-if TYPE_CHECKING:
-    from graphtv.applications.cuts.cut_path import CutPath
-    from graphtv.applications.cuts.min_cut import Cut
 
 __all__ = ["FlowNetwork"]
 
@@ -200,10 +199,6 @@ class FlowNetwork:
         This is `graphtv.min_cut` for directed networks. The options are those of `graphtv.solve`.
         The source side includes the source, and the flow has one entry per arc.
         """
-        from graphtv.applications.cuts.cut_problem import CutProblem
-        from graphtv.applications.cuts.min_cut import cut_of
-        from graphtv.applications.keywords import check_keywords
-
         check_keywords(self.min_cut, solve_options)
         return cut_of(CutProblem.of_network(self), solve_options)
 
@@ -212,10 +207,6 @@ class FlowNetwork:
 
         See `graphtv.cut_path`. The shift applies to all vertices except the terminals.
         """
-        from graphtv.applications.cuts.cut_path import path_of
-        from graphtv.applications.cuts.cut_problem import CutProblem
-        from graphtv.applications.keywords import check_keywords
-
         check_keywords(self.cut_path, solve_options)
         return path_of(CutProblem.of_network(self), solve_options)
 
@@ -306,19 +297,3 @@ def _number(name: Name, argument: str, names: tuple[Name, ...] | None) -> Any:
     if not isinstance(name, Hashable) or name not in names:
         raise ValueError(f"{argument} must be a vertex of the network, got {brief(name)}")
     return names.index(name)
-
-
-def has_finite_sum(values: NDArray[Any]) -> bool:
-    """Whether the sum is finite. Sums of integers always are."""
-    with np.errstate(over="ignore"):
-        return values.dtype.kind != "f" or math.isfinite(float(values.sum()))
-
-
-def exact_sum(values: NDArray[Any]) -> int | float:
-    """Return the sum: a Python integer for int64 or objects, correctly rounded for floats."""
-    if values.dtype.kind == "f":
-        return math.fsum(values)
-    if values.dtype == object:
-        return int(values.sum())
-    high, low = _core.wide_sum(np.ascontiguousarray(values, dtype=np.int64))
-    return (high << 32) + low

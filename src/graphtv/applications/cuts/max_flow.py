@@ -9,7 +9,7 @@ cut. `balanced` sends the remaining excess back to where it came from.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 from graphtv import _core
 from graphtv.applications.cuts.cut_problem import Capacities, CutProblem, Mask, Roles
 from graphtv.applications.cuts.excess_flow import ExcessFlow, excess_flow
-from graphtv.applications.cuts.flow_network import FlowNetwork, exact_sum
+from graphtv.applications.cuts.sums import exact_sum
 from graphtv.graph.labels import Name
+
+if TYPE_CHECKING:
+    from graphtv.applications.cuts.flow_network import FlowNetwork
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +123,7 @@ def _by_arc(
 ) -> Capacities:
     """Return the flow along the arcs of the network. Parallel arcs are filled one by one."""
     network = problem.network
-    assert isinstance(network, FlowNetwork)
+    assert network is not None
     roles = Roles.of(network)
     capacities = network.capacities.astype(flow.dtype)
     on_arcs = np.zeros(network.n_arcs, dtype=flow.dtype)

@@ -81,8 +81,6 @@ def cross_validate(
     model: FusedModel, lambdas: Floats, folds: Folds, options: dict[str, Any], verbose: bool
 ) -> Floats:
     """Return the mean loss at the vertices held out, for every fold and λ."""
-    from graphtv.applications.fused.fused_lasso_path import solutions
-
     numbers = [k for k in range(int(folds.max()) + 1) if (folds == k).any()]
     errors = np.empty((len(numbers), len(lambdas)))
     for row, number in enumerate(numbers):
@@ -91,7 +89,7 @@ def cross_validate(
         training, test = model.without(held_out), model.only(held_out)
         total = float(test.weights.sum())
         medians = Medians(model.graph, ~training.observed.reshape(len(folds), -1).all(axis=1))
-        for k, (_, result) in enumerate(solutions(training, lambdas, options)):
+        for k, (_, result) in enumerate(training.solutions(lambdas, options)):
             errors[row, -1 - k] = test.value(medians.settle(result.u)) / total
         if verbose:
             best = int(np.argmin(errors[row]))

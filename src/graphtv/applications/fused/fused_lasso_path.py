@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +23,7 @@ from graphtv._validate import (
     first_index,
     moderate,
 )
+from graphtv.applications.fused.cross_validation import as_folds, cross_validate
 from graphtv.applications.fused.degrees_of_freedom import (
     degrees_of_freedom,
     noise_variance_of,
@@ -314,8 +314,6 @@ def fused_lasso_path(
     part = _as_ratio(ratio)
     folds = None
     if cv is not None:
-        from graphtv.applications.fused.cross_validation import as_folds, cross_validate
-
         folds = as_folds(cv, model, rng)
     options = {"tol": 0.0 if model.is_exact else USUAL_TOLERANCE, **solve_options}
 
@@ -368,7 +366,7 @@ def _solve_path(
 ) -> list[Result]:
     """Return the solutions in the order of `lambdas`."""
     results = []
-    for k, (lam, result) in enumerate(solutions(model, lambdas, options)):
+    for k, (lam, result) in enumerate(model.solutions(lambdas, options)):
         results.append(result)
         if is_chatty:
             print(
@@ -389,22 +387,6 @@ def as_lambdas(values: Any) -> Floats:
         where = first_index(~(lambdas > 0.0))
         raise ValueError(f"lambdas must be above 0, got {lambdas[where]} at {describe(where)}")
     return np.sort(lambdas)[::-1].copy()
-
-
-def solutions(
-    model: FusedModel, lambdas: Floats, options: dict[str, Any]
-) -> Iterator[tuple[float, Result]]:
-    """Solve from small to large λ; the flow λp of one λ is feasible for all larger ones."""
-    start: tuple[Floats, Floats] | None = None
-    last = 0.0
-    for lam in lambdas[::-1].tolist():
-        if start is not None:
-            start = start[0], start[1] * (last / lam)
-        result = model.solve(lam, **options, warm_start=start)
-        yield lam, result
-        start, last = (result.u, result.p), lam
-        if result.status == "interrupted":
-            raise KeyboardInterrupt
 
 
 def _shared(options: dict[str, Any]) -> dict[str, Any]:

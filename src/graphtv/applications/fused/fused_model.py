@@ -20,6 +20,7 @@ In all cases the certificate is for the whole problem: primal and dual value inc
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,19 @@ class FusedModel:
             better = solve(problem, **{**options, "warm_start": result})
             result = better if better.gap < result.gap else result
         return result
+
+    def solutions(self, lambdas: Floats, options: dict[str, Any]) -> Iterator[tuple[float, Result]]:
+        """Solve from small to large λ; the flow λp of one λ is feasible for all larger ones."""
+        start: tuple[Floats, Floats] | None = None
+        last = 0.0
+        for lam in lambdas[::-1].tolist():
+            if start is not None:
+                start = start[0], start[1] * (last / lam)
+            result = self.solve(lam, **options, warm_start=start)
+            yield lam, result
+            start, last = (result.u, result.p), lam
+            if result.status == "interrupted":
+                raise KeyboardInterrupt
 
     def without(self, held_out: Any) -> FusedModel:
         """Return the model without the data at some vertices.
