@@ -177,3 +177,15 @@ def test_claims_may_be_off_by_rounding(shown, claimed):
 )
 def test_claims_that_are_wrong_are_found(shown, claimed):
     assert not agrees(shown, claimed)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "NOTATION.md", ROOT / "CONTRIBUTING.md", *(DOCS / "theory").glob("*.md")],
+    ids=name_of,
+)
+def test_the_files_that_a_page_names_exist(page):
+    folders = ("src", "cpp", "tests", "benchmarks", "docs", "scripts")
+    files = [f"/{path.as_posix()}" for name in folders for path in (ROOT / name).rglob("*.*")]
+    for name in set(re.findall(r"`([\w/]+\.(?:py|pyi|[ch]pp))`", page.read_text("utf-8"))):
+        assert any(file.endswith(f"/{name}") for file in files), name
