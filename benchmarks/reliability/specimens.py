@@ -198,7 +198,8 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "denoise_tv": lambda: {
         "image": IMAGE, "weight": 0.1, "mask": _image_mask(), "spacing": (1.0, 2.0),
         "channel_axis": None, "connectivity": 1, "loss": "squared",
-        "penalty": graphtv.TotalVariation(), "return_result": False,
+        "penalty": graphtv.TotalVariation(), "isotropic": False, "coupled": False,
+        "return_result": False,
     },
     "estimate_noise": lambda: {
         "data": IMAGE, "graph": None, "mask": _image_mask(), "channel_axis": None
@@ -208,7 +209,7 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
         "spacing": (1.0, 2.0), "channel_axis": None, "connectivity": 1, "tol": 1e-6,
         "time_limit": 5.0, "verbose": False, "n_threads": 1, "stop": None,
     },
-    "fused_lasso": lambda: _fused(lam=0.5),
+    "fused_lasso": lambda: _fused(lam=0.5, coupled=False),
     "fused_lasso_path": lambda: _fused(
         lambdas=np.array([1.0, 0.1]), n_lambdas=3, ratio=0.1, noise_variance=1.0, cv=2,
         rng=0, verbose=False,

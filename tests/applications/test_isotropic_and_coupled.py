@@ -28,6 +28,7 @@ def colours():
     return np.random.default_rng(1).random((9, 12, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(16, 21), (6, 7, 8), (11, 10, 3)])
 def test_the_weight_is_that_of_scikit_image(shape):
     restoration = pytest.importorskip("skimage.restoration")

@@ -88,6 +88,7 @@ def test_demo_saves_its_picture_and_reaches_what_it_promises(capsys, tmp_path):
     assert int(iterations["matroid"]) < int(iterations["diagonal"]) < int(iterations["none"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_examples")
 def test_demo_without_a_picture(tmp_path):
     assert main([*DEMO, "--no-picture"]) == 0

@@ -58,6 +58,7 @@ def test_the_solution_moves_with_the_data() -> None:
     np.testing.assert_allclose(there - 2.0**33, here, atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 @pytest.mark.parametrize("exponent", [-320, -300, 320])
 def test_powers_of_two_change_no_bit(exponent: int, delta: float) -> None:
