@@ -165,13 +165,13 @@ def _may_flow(facts: Facts, method: str) -> bool:
 
 def no_descent(facts: Facts) -> str | None:
     """Return why block descent cannot solve the problem, or None if it can."""
+    if not facts.is_squared:
+        return f"block descent needs a SquaredLoss, got {facts.data}"
     if not facts.is_edgewise and not facts.group_kernel:
         return (
             "block descent needs TotalVariation or HuberTV, or CoupledTV or IsotropicTV with one"
             f" weight for all vertices and for all edges of a pixel, got {facts.penalty}"
         )
-    if not facts.is_squared:
-        return f"block descent needs a SquaredLoss, got {facts.data}"
     if not facts.is_complete:
         return "block descent needs positive weights, and some vertices have no data"
     return None
