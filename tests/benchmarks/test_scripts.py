@@ -22,6 +22,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
         ("solver/iterations.py", "rmf-wide"),
         ("solver/latency.py", "Ctrl-C"),
         ("solver/pdhg.py", "reconditioned"),
+        ("solver/curved.py --only neighbours 10000", "largest ratio"),
         ("solver/schemes.py", "geometric mean"),
         ("solver/small.py", "per signal"),
         ("solver/memory.py", "doubles per vertex"),

@@ -7,18 +7,9 @@ from dataclasses import replace
 import pytest
 
 from graphtv.solver.facts import Facts
+from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly, plan
 from graphtv.solver.progress import Count, PolishAttempt, Progress, iterations_ahead
-from graphtv.solver.strategy import (
-    Continue,
-    Moment,
-    Plan,
-    Stop,
-    Strategy,
-    SwitchTo,
-    edge_kernel,
-    is_solved_directly,
-    plan,
-)
+from graphtv.solver.strategy import Continue, Moment, Stop, Strategy, SwitchTo
 from graphtv.solver.termination import EXACT_GAP, LastProgress, ending
 from graphtv.solver.tuning import COSTS, TUNING
 
@@ -34,7 +25,10 @@ SQUARED = Facts(
 BOX = replace(SQUARED, data="LinearBox", is_squared=False, is_sloped=False, is_box=True)
 HUBER_TV = replace(SQUARED, is_tv=False, penalty="HuberTV(delta=0.1)")
 STIFF = replace(HUBER_TV, is_grid=True, stiffness=100.0, condition=100.0)
-SIMPLEX = Facts(data="EntropicSimplex", n_vertices=100, n_edges=200, n_entries=300)
+SIMPLEX = Facts(
+    data="EntropicSimplex", n_vertices=100, n_edges=200, n_entries=300, has_closed_prox=False
+)
+CURVED_SIMPLEX = replace(SIMPLEX, is_tv=False)
 POISSON = replace(SQUARED, data="PoissonLoss", is_squared=False, is_complete=False)
 TREE = replace(SQUARED, n_edges=9_999, has_one_weight=True)
 
@@ -58,6 +52,22 @@ class TestPlan:
             (replace(STIFF, condition=30.0), "pdhg", "pdhg", "diagonal"),
             (replace(STIFF, is_grid=False), "pdhg", "pdhg", "diagonal"),
             (replace(STIFF, method="pdhg"), "pdhg", "pdhg", "auto"),
+            (replace(STIFF, is_grid=False, stiffness=1e3), "pdhg", "forests", "nested"),
+            (
+                replace(STIFF, is_grid=False, stiffness=1e3, method="pdhg"),
+                "pdhg",
+                "pdhg",
+                "diagonal",
+            ),
+            (replace(STIFF, is_complete=False, stiffness=1e3), "pdhg", "pdhg", "diagonal"),
+            (
+                replace(CURVED_SIMPLEX, n_entries=100, is_grid=True),
+                "pdhg",
+                "pdhg",
+                "auto",
+            ),
+            (replace(CURVED_SIMPLEX, is_grid=True), "pdhg", "pdhg", "diagonal"),
+            (CURVED_SIMPLEX, "pdhg", "pdhg", "diagonal"),
             (
                 replace(STIFF, is_squared=False, is_grid=False, n_edges=9_999),
                 "pdhg",
@@ -218,6 +228,37 @@ class TestDecisions:
         assert trial.decide(fast, at(fast)) == Continue()
         early = history("forests", (1, 0.5), (2, 0.4))
         assert trial.decide(early, at(early)) == Continue()
+
+    @pytest.mark.parametrize(("is_grid", "name"), [(True, "auto"), (False, "diagonal")])
+    def test_after_a_trial_pdhg_has_the_preconditioner_of_the_graph(self, is_grid, name):
+        chosen = plan(replace(STIFF, is_grid=is_grid, stiffness=1e3), TUNING)
+        assert chosen.is_trial
+        assert chosen.next_preconditioner == name
+        assert not plan(HUBER_TV, TUNING).is_trial
+
+    def test_slow_edges_give_way_to_forests_where_the_data_term_costs_as_much(self):
+        chosen = plan(CURVED_SIMPLEX, TUNING)
+        assert chosen.edge_trial == 200
+        assert plan(replace(CURVED_SIMPLEX, is_grid=True), TUNING).edge_trial == 64
+        costly = Strategy(chosen, 1e-6, 100_000, TUNING)
+        slow = history("pdhg", *falling(0.5, 1, 100, 200))
+        expected = SwitchTo("pdhg", keeps_point=False, preconditioner="nested")
+        assert costly.decide(slow, at(slow)) == expected
+        early = history("pdhg", *falling(0.5, 1, 100, 199))
+        assert costly.decide(early, at(early)) == Continue()
+        fast = history("pdhg", *falling(5.0, 1, 100, 200))
+        assert costly.decide(fast, at(fast)) == Continue()
+        slow.begin("pdhg", "nested", "pdhg", Count(200, 200, 0))
+        assert costly.decide(slow, at(slow)) == Continue()
+
+    @pytest.mark.parametrize(
+        "facts", [HUBER_TV, replace(CURVED_SIMPLEX, n_entries=100, is_grid=True), SIMPLEX]
+    )
+    def test_elsewhere_pdhg_goes_on_as_it_began(self, facts):
+        chosen = plan(facts, TUNING)
+        assert chosen.edge_trial == 0
+        slow = history("pdhg", *falling(0.1, 1, 100, 200))
+        assert Strategy(chosen, 1e-6, 100_000, TUNING).decide(slow, at(slow)) == Continue()
 
     def test_after_a_failure_forests_first_do_as_much(self):
         progress = history("edges", *falling(0.1, 1, 4, 8, 16))

@@ -44,6 +44,8 @@ class Facts:
         Whether such a data term is not differentiable.
     is_vertexwise : bool
         Whether the data term is a sum over the vertices.
+    has_closed_prox : bool
+        Whether the proximal map of the data term is a formula that costs next to nothing.
     is_tv, is_edgewise : bool
         Whether the penalty is total variation, and whether it is a sum over single edges.
     group_kernel : str
@@ -76,6 +78,7 @@ class Facts:
     has_kinks: bool = False
     is_separable: bool = False
     is_vertexwise: bool = True
+    has_closed_prox: bool = True
     is_tv: bool = True
     is_edgewise: bool = True
     group_kernel: str = ""
@@ -116,6 +119,7 @@ class Facts:
             has_kinks=is_sloped and not isinstance(term, _core.SmoothTerm),
             is_separable=isinstance(term, _core.SeparableTerm),
             is_vertexwise=problem.traits.is_separable,
+            has_closed_prox=problem.traits.has_closed_prox,
             is_tv=delta == 0.0,
             is_edgewise=delta is not None,
             group_kernel=group_kernel(problem),

@@ -26,10 +26,11 @@ from graphtv.solver.level_set import LevelSet
 from graphtv.solver.log import Log
 from graphtv.solver.loop import Callback, Run
 from graphtv.solver.options import PDHG
+from graphtv.solver.plan import Plan, plan
 from graphtv.solver.request import Request
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
-from graphtv.solver.strategy import Plan, Strategy, plan
+from graphtv.solver.strategy import Strategy
 from graphtv.solver.termination import CLOSER, EXACT_GAP, exact_gap
 from graphtv.solver.ticker import Ticker
 from graphtv.solver.tuning import TUNING

@@ -18,9 +18,10 @@ from graphtv.solver.group_descent import GroupDescent
 from graphtv.solver.incumbent import Incumbent
 from graphtv.solver.options import PDHG
 from graphtv.solver.pdhg import Pdhg
+from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly
 from graphtv.solver.progress import Count
 from graphtv.solver.stage import Pausable, Stage, rounded
-from graphtv.solver.strategy import Plan, SwitchTo, edge_kernel, is_solved_directly
+from graphtv.solver.strategy import SwitchTo
 from graphtv.solver.tree_direct import TreeDirect
 from graphtv.solver.trivial import Trivial
 from graphtv.solver.tuning import Tuning
@@ -202,8 +203,9 @@ class Stages:
         """
         try:
             with self._watch:
-                name = "diagonal" if self._problem.delta is None else "auto"
-                made = as_preconditioner(name, self._problem.graph, watch=self._watch)
+                made = as_preconditioner(
+                    decision.preconditioner, self._problem.graph, watch=self._watch
+                )
                 start = (u, p) if decision.keeps_point else None
                 self.current = self._over_forests(decision.stage, made, start)
         except _core.Expired:

@@ -1,9 +1,9 @@
-"""Every decision of a run, as pure functions of facts and history.
+"""Every decision after the first stage has begun, as pure functions of the plan and the history.
 
-`plan` chooses the method and the first stage. After each step, `Strategy.decide` returns what comes
-next: `Continue`, `SwitchTo` another stage, or `Stop`. The other methods of `Strategy` decide when
-to evaluate the gap, when to certify and when to polish. Nothing here runs a solver or reads a
-clock. All thresholds are in `tuning.py`. docs/theory/solver.md describes the decisions in words.
+After each step, `Strategy.decide` returns what comes next: `Continue`, `SwitchTo` another stage, or
+`Stop`. The other methods decide when to evaluate the gap, when to certify and when to polish.
+Nothing here runs a solver or reads a clock. `plan.py` decides how a run begins, in the same way.
+All thresholds are in `tuning.py`. docs/theory/solver.md describes the decisions in words.
 """
 
 from __future__ import annotations
@@ -13,197 +13,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from graphtv.result import Record, Status
-from graphtv.solver.facts import Facts
+from graphtv.solver.plan import Plan
 from graphtv.solver.progress import Progress, iterations_ahead
 from graphtv.solver.termination import EXACT_GAP, ending
 from graphtv.solver.tuning import Costs, Tuning
 
 EDGE_KERNELS = ("edges", "lattice", "grid", "volume")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The start of a run.
-
-    Attributes
-    ----------
-    method, reason : str
-        The method, and the reason for the choice.
-    stage : str
-        The first stage: ``edges``, ``forests`` (including the direct solve of a tree), ``pdhg``
-        or ``flows``.
-    preconditioner : str
-        The name of the preconditioner to create, or ``custom`` for that of the user.
-    flows : bool
-        Whether max-flow may finish the run.
-    is_blind : bool
-        Whether descent solves a problem with substitute weights, because some vertices have no
-        data.
-    is_level_set : bool
-        Whether the answer is a level set of the problem that the stages solve.
-    can_polish : bool
-        Whether the polish applies.
-    is_trial : bool
-        Whether the first stage only tests whether a few iterations are sufficient, before PDHG.
-    shortest_stride : int
-        Fewest iterations of a cheap kernel between evaluations of the gap.
-    """
-
-    method: str
-    reason: str
-    stage: str
-    preconditioner: str
-    flows: bool = False
-    is_blind: bool = False
-    is_level_set: bool = False
-    can_polish: bool = False
-    is_trial: bool = False
-    shortest_stride: int = 4
-
-    @property
-    def ascends(self) -> bool:
-        """Whether later dual points are better, so that older ones need not be kept."""
-        is_descent = self.stage in ("edges", "forests", "groups")
-        return self.flows or (is_descent and not self.is_trial)
-
-
-def plan(facts: Facts, tuning: Tuning) -> Plan:
-    """Return the plan; raise ValueError if the requested method does not apply to the problem."""
-    method, reason = facts.method, "requested"
-    if method == "auto":
-        method, reason = _choose_method(facts, tuning)
-    _check_method(facts, method)
-    is_stiff = _is_stiff(facts, tuning)
-    stage = _first_stage(facts, method)
-    if stage == "pdhg" and facts.method == "auto" and is_stiff and facts.is_grid:
-        stage = "forests"
-    preconditioner = facts.preconditioner
-    if stage == "pdhg" and preconditioner == "auto" and not facts.is_tv and not is_stiff:
-        # Both sides are curved, so steps over edges converge as fast as forests. They cost far less
-        # than Huber's penalty on forests.
-        preconditioner = "diagonal" if facts.is_vertexwise else "none"
-    if stage != "groups" or preconditioner != "auto":
-        _check_preconditioner(facts, preconditioner)
-    return Plan(
-        method,
-        reason,
-        stage,
-        preconditioner,
-        flows=method == "exact" or (facts.method == "auto" and _may_flow(facts, method)),
-        is_blind=facts.is_squared and not facts.is_complete,
-        is_level_set=method == "exact" and facts.is_box,
-        can_polish=(facts.is_separable and facts.is_tv and facts.n_edges > 0) or stage == "groups",
-        is_trial=method == "pdhg" and stage == "forests",
-        shortest_stride=max(
-            tuning.shortest_cheap_stride, tuning.cheap_work // (facts.n_entries + facts.n_edges + 1)
-        ),
-    )
-
-
-def _check_method(facts: Facts, method: str) -> None:
-    """Raise if the method does not apply to the problem, or to the preconditioner."""
-    obstacle = {"descent": no_descent, "exact": no_flows}.get(method, lambda _: None)(facts)
-    if obstacle:
-        raise ValueError(f"method must not be {method!r}: {obstacle}")
-    if method != "pdhg" and facts.preconditioner in ("none", "diagonal"):
-        raise ValueError(
-            f"preconditioner must be made of forests for method {facts.method!r},"
-            f" got {facts.preconditioner!r}"
-        )
-
-
-def _check_preconditioner(facts: Facts, name: str) -> None:
-    if not facts.is_edgewise and name not in ("none", "diagonal"):
-        raise ValueError(
-            "preconditioner must be 'none' or 'diagonal' for a penalty that is no sum over edges,"
-            f" got {name!r}"
-        )
-    if not facts.is_vertexwise and name == "diagonal":
-        raise ValueError("preconditioner must not be 'diagonal': data is not separable")
-
-
-def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
-    if facts.preconditioner in ("none", "diagonal"):
-        return "pdhg", f"preconditioner {facts.preconditioner} is for PDHG alone"
-    not_descent = no_descent(facts)
-    if no_flows(facts) is None and (facts.tolerance < tuning.exact_below or not_descent):
-        return "exact", "max-flow finishes where that is faster"
-    is_curved = facts.is_edgewise and not facts.is_tv
-    if is_curved and facts.preconditioner == "auto" and not facts.is_tree:
-        return "pdhg", "the penalty is curved"
-    if not_descent is None:
-        return "descent", "the data term is quadratic"
-    return "pdhg", not_descent
-
-
-def _first_stage(facts: Facts, method: str) -> str:
-    """Return the first stage: edges if a decomposition may not be worth its cost."""
-    if method == "exact" and facts.has_kinks:
-        return "flows"  # a loss with kinks gives no better start
-    if method == "pdhg" or not (facts.is_squared or facts.is_box):
-        return "pdhg"
-    if not facts.is_edgewise:
-        return "groups"
-    is_free = facts.preconditioner == "auto" and facts.method != "descent"
-    return "edges" if is_free and facts.is_tv and not facts.is_tree else "forests"
-
-
-def _is_stiff(facts: Facts, tuning: Tuning) -> bool:
-    """Whether a curved penalty is so strong that forests need far fewer steps than edges."""
-    if facts.is_tv or not facts.is_edgewise or facts.preconditioner != "auto":
-        return False
-    if facts.is_tree:
-        return facts.stiffness >= tuning.stiff_tree
-    is_strong = facts.stiffness >= tuning.stiff_grid and facts.condition >= tuning.stiff_condition
-    return facts.is_grid and facts.is_complete and is_strong
-
-
-def _may_flow(facts: Facts, method: str) -> bool:
-    """Whether max-flow may take over if descent is slow."""
-    return method == "descent" and facts.preconditioner == "auto" and no_flows(facts) is None
-
-
-def no_descent(facts: Facts) -> str | None:
-    """Return why block descent cannot solve the problem, or None if it can."""
-    if not facts.is_squared:
-        return f"block descent needs a SquaredLoss, got {facts.data}"
-    if not facts.is_edgewise and not facts.group_kernel:
-        return (
-            "block descent needs TotalVariation or HuberTV, or CoupledTV or IsotropicTV with one"
-            f" weight for all vertices and for all edges of a pixel, got {facts.penalty}"
-        )
-    if not facts.is_complete:
-        return "block descent needs positive weights, and some vertices have no data"
-    return None
-
-
-def no_flows(facts: Facts) -> str | None:
-    """Return why max-flow cannot solve the problem, or None if it can."""
-    if not facts.is_tv:
-        return f"flows need TotalVariation, got {facts.penalty}"
-    if facts.is_box:
-        return None if facts.has_even_box else "flows need the same bounds at all vertices"
-    if not facts.is_sloped:
-        return f"flows need a data term with known slopes, got {facts.data}"
-    return None
-
-
-def is_solved_directly(facts: Facts, n_forests: int, tuning: Tuning) -> bool:
-    """Whether one exact solve of a forest gives the solution."""
-    return n_forests <= 1 and facts.has_one_weight and facts.n_entries <= tuning.largest_tree
-
-
-def edge_kernel(lattice: tuple[int, ...], n_edges: int, n_grid_edges: int, tuning: Tuning) -> str:
-    """Return the kernel of edge descent.
-
-    `lattice` is the shape of the grid whose numbering the vertices follow, or () if there is none.
-    `n_grid_edges` is the number of edges of the whole grid.
-    """
-    if len(lattice) < 2 or lattice[-1] < tuning.shortest_line:
-        return "edges"
-    if n_edges < tuning.whole_grid * n_grid_edges:
-        return "lattice"
-    return "grid" if len(lattice) == 2 else "volume"
 
 
 class Continue(NamedTuple):
@@ -219,6 +34,7 @@ class SwitchTo(NamedTuple):
     stage: str  # edges, forests, pdhg or flows
     keeps_point: bool = True  # whether it starts from the current point or from scratch
     allowance: float = math.inf  # of max-flow, in arcs per vertex
+    preconditioner: str = "auto"  # of forests and PDHG
     ready_since: int = 0
 
 
@@ -287,11 +103,10 @@ class Strategy:
             tries_flows = self.plan.flows and not progress.failures and is_searched
             return self._to_flows(progress) if tries_flows else self._to_forests(progress)
         if self._groups_are_slow(progress, now):
-            return SwitchTo("pdhg")
-        if self.plan.is_trial and progress.kernel == "forests" and now.own >= self.tuning.trial:
-            ahead = iterations_ahead(progress.gaps_over("forests"), self.tolerance)
-            if ahead is None or ahead > self.tuning.trial:
-                return SwitchTo("pdhg", keeps_point=False)
+            return SwitchTo("pdhg", preconditioner="diagonal")
+        if self._trial_has_failed(progress, now) or self._pdhg_over_edges_is_slow(progress, now):
+            name = self.plan.next_preconditioner
+            return SwitchTo("pdhg", keeps_point=False, preconditioner=name)
         return self._flows_or_not(progress, now) if self.plan.flows else Continue()
 
     def is_over(self, progress: Progress, is_final: bool) -> bool:
@@ -320,6 +135,22 @@ class Strategy:
             return False
         ahead = iterations_ahead(progress.gaps_over(kernel), self.tolerance)
         return ahead is not None and ahead > t.costs[kernel].patience
+
+    def _trial_has_failed(self, progress: Progress, now: Moment) -> bool:
+        """Whether the trial needs more further iterations than it was given."""
+        trial = self.tuning.trial
+        if not self.plan.is_trial or progress.kernel != "forests" or now.own < trial:
+            return False
+        ahead = iterations_ahead(progress.gaps_over("forests"), self.tolerance)
+        return ahead is None or ahead > trial
+
+    def _pdhg_over_edges_is_slow(self, progress: Progress, now: Moment) -> bool:
+        """Whether PDHG over edges is so slow that forests need less time."""
+        trial = self.plan.edge_trial
+        if not trial or progress.kernels != ["pdhg"] or now.own < trial:
+            return False
+        ahead = iterations_ahead(progress.gaps_over("pdhg"), self.tolerance)
+        return ahead is not None and ahead > self.tuning.pdhg_patience
 
     @property
     def heads_for_flows(self) -> bool:

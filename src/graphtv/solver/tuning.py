@@ -1,8 +1,8 @@
 """The constants behind every decision of the solver, in one place.
 
-Each line says what the number means and which measurement chose it. "choices", "latency", "memory"
-and "tolerances" are the scripts of these names in `benchmarks/solver/`. "estimate" means that only
-the order of magnitude matters.
+Each line says what the number means and which measurement chose it. "choices", "curved", "latency",
+"memory" and "tolerances" are the scripts of these names in `benchmarks/solver/`. "estimate" means
+that only the order of magnitude matters.
 """
 
 from __future__ import annotations
@@ -81,8 +81,17 @@ class Tuning:
     """The same on grids, for the squared loss (tolerances)."""
     stiff_condition: float = 60.0
     """ω/√(cδ) from which edges take over ten times as many iterations as chains (tolerances)."""
+    stiff_graph: float = 500.0
+    """Like `stiff_grid`, on other graphs (curved: too early at 70, due at 4000)."""
     trial: int = 4
     """Iterations of forest descent that show whether as many more are sufficient (tolerances)."""
+    pdhg_doubt: int = 200
+    """Iterations of PDHG over edges before the number of remaining ones is predicted (curved)."""
+    grid_pdhg_doubt: int = 64
+    """The same on grids, where chains cost less than other forests (curved)."""
+    pdhg_patience: float = 1e4
+    """PDHG over forests is faster if this many further iterations over edges are predicted, and the
+    proximal map of the data term is not a closed formula (curved: simplex)."""
 
     # Descent over groups
     single_above: float = 3e-4

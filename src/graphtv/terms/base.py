@@ -46,6 +46,8 @@ class Traits:
         Whether u is a point of the unit simplex at every vertex.
     is_curved_in_domain_only : bool
         Whether `strong_convexity` holds only inside the domain of G.
+    has_closed_prox : bool
+        Whether the proximal map is a closed formula in the core, which costs next to nothing.
     """
 
     is_separable: bool = True
@@ -55,6 +57,7 @@ class Traits:
     is_smooth: bool = False
     is_simplex: bool = False
     is_curved_in_domain_only: bool = False
+    has_closed_prox: bool = False
 
 
 class Box(Protocol):

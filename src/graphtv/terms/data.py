@@ -68,7 +68,7 @@ class SquaredLoss(LocationLoss):
     array([0.5, 1. , 1.5])
     """
 
-    traits = Traits(is_quadratic=True, is_location=True, is_smooth=True)
+    traits = Traits(is_quadratic=True, is_location=True, is_smooth=True, has_closed_prox=True)
 
     def __init__(self, signal: Any, weights: Any = None) -> None:
         self._core_term = _core.SquaredTerm(
@@ -99,7 +99,7 @@ class AbsoluteLoss(LocationLoss):
     (101.0, 98.0)
     """
 
-    traits = Traits(is_location=True)
+    traits = Traits(is_location=True, has_closed_prox=True)
     _degree = 1
 
     def __init__(self, signal: Any, weights: Any = None) -> None:
@@ -135,7 +135,7 @@ class QuantileLoss(LocationLoss):
     1.0
     """
 
-    traits = Traits(is_location=True)
+    traits = Traits(is_location=True, has_closed_prox=True)
     _degree = 1
 
     def __init__(self, signal: Any, tau: float, weights: Any = None) -> None:
@@ -198,7 +198,7 @@ class HuberLoss(LocationLoss):
     (0.5, 2.5)
     """
 
-    traits = Traits(is_location=True, is_smooth=True)
+    traits = Traits(is_location=True, is_smooth=True, has_closed_prox=True)
 
     def __init__(self, signal: Any, delta: float = 1.0, weights: Any = None) -> None:
         data = as_incomplete_data(signal, "signal")
@@ -331,7 +331,7 @@ class PoissonLoss(WeightedLoss):
     True
     """
 
-    traits = Traits(is_smooth=True, is_curved_in_domain_only=True)
+    traits = Traits(is_smooth=True, is_curved_in_domain_only=True, has_closed_prox=True)
     _degree = 1
     _unit = 1.0
 
@@ -402,7 +402,7 @@ class LinearBox(CoreTerm):
     1.0
     """
 
-    traits = Traits(is_linear=True)
+    traits = Traits(is_linear=True, has_closed_prox=True)
 
     def __init__(self, cost: Any, lower: Any = 0.0, upper: Any = 1.0) -> None:
         self._cost = as_data(cost, "cost")
