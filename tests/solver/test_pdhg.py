@@ -289,6 +289,18 @@ class TestAutomaticScheme:
         # 200 iterations show that there is no progress.
         assert self.count(stiff, "auto", "diagonal", 4000) <= 1.5 * restarted + 200
 
+    def test_a_point_to_rounding_is_kept(self) -> None:
+        graph = small_graph("linear", seed=4)
+        f = np.random.default_rng(5).standard_normal(graph.n_vertices)
+        solver, watch = engine(graph, squared(f), "none", "auto", gamma=1.0), _core.Watch(np.inf)
+        for _ in range(800):
+            solver.step(watch)
+        primal, dual = solver.evaluate()
+        for _ in range(801):  # beyond several checks of progress
+            assert not solver.step(watch).restarted
+            later = solver.evaluate()
+            assert later[0] - later[1] <= primal - dual + 1e-12 * primal
+
     def test_a_given_start_is_not_forgotten(self) -> None:
         f = piecewise_constant_image((32, 32), rng=1)[0].ravel()
         stiff = Problem(grid_graph((32, 32), 1e4), SquaredLoss(f), HuberTV(0.1))

@@ -24,6 +24,9 @@ constexpr double relaxation = 1.6;
 constexpr long long first_check = 100;
 constexpr double steady_fall = 0.4;
 
+// The relative gap up to which restarts continue from the point of the balanced scheme.
+constexpr double worth_keeping = 1e-3;
+
 // Restarted scheme: the decrease of the residual that triggers a restart, the decrease that
 // triggers one when the residual rises again, and the longest epoch as a fraction of all
 // iterations.
@@ -210,21 +213,28 @@ Pdhg::Distances Pdhg::begin_epoch() {
     return {squared, dual_->anchor(options_.n_threads)};
 }
 
-// Whether over-relaxed steps have become much shorter since the iterations were half as many.
+// Whether over-relaxed steps have become much shorter since the iterations were half as many, or are
+// as short as rounding allows.
 bool Pdhg::is_steady(const Distances& moved) {
     if (iteration_ < next_check_) return true;
     next_check_ *= 2;
     const double before = std::exchange(checked_residual_, squared_residual(moved));
-    return checked_residual_ <= steady_fall * steady_fall * before;
+    const Distances noise = rounding();
+    const bool has_arrived =
+        moved.squared_primal <= noise.squared_primal && moved.squared_dual <= noise.squared_dual;
+    return has_arrived || checked_residual_ <= steady_fall * steady_fall * before;
 }
 
-// Switches to restarts with the natural weight, since balancing has not found a good one. The
-// current point is not a better start: if condition numbers are large, it is much farther from the
-// solution than the starting point, and so would be the anchor. A start that was given is not
-// stored, so the run continues from (û, p̂) there.
+// Switches to restarts with the natural weight, since balancing has not found a good one. Unless its
+// gap is small, the point that it has found is no better: where condition numbers are large, it is
+// much farther from the solution than the start is, and so would the anchor be. A start that was
+// given is not stored, so the run continues from (û, p̂) there.
 void Pdhg::begin_restarts() {
+    const auto [primal, dual] = evaluate();
+    const bool is_good =
+        primal - dual <= worth_keeping * std::max(std::abs(primal), std::abs(dual));
     scheme_ = Scheme::restarted;
-    if (!is_warm_) {
+    if (!is_warm_ && !is_good) {
         minimise_data_term();
         dual_->set(std::vector<double>(weights_.size() * data_.n_channels()), options_.n_threads);
     }
