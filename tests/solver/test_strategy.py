@@ -220,6 +220,21 @@ class TestDecisions:
         steady = history("forests", *falling(1.1, 1, 16, 32))
         assert chosen.decide(steady, at(steady)) == Continue()
 
+    def test_forests_that_overtake_an_earlier_point_do_not_lag(self):
+        # A volume of 32 × 128 × 128: edges have left a gap of 4.2e-4, from which chains start anew.
+        progress = history("volume", (4, 0.016), (32, 1.3e-3), (76, 4.2e-4))
+        progress.begin("descent", "chains", "forests", Count(76, 76, 0))
+        progress.goes_on(False)
+        for own, gap in ((77, 0.052), (78, 0.024), (82, 5.6e-3), (94, 9.9e-4)):
+            progress.record(Count(own, own, 0), 1.0, 1.0 - 4.2e-4, gap)
+            progress.goes_on(False)
+        history("forests", (109, 2.7e-4), progress=progress)
+        assert strategy(1e-6).decide(progress, at(progress)) == Continue()
+        # Had the iterates been as slow as the best point, max-flow would be tried.
+        assert progress.pace != progress.iterate_pace
+        slow = history("forests", (1, 4.2e-4), (16, 4.2e-4), (33, 2.7e-4))
+        assert strategy(1e-6).decide(slow, at(slow)).stage == "flows"
+
     def test_a_trial_of_descent_ends_soon_in_pdhg(self):
         trial = strategy(flows=False, method="pdhg", stage="forests", is_trial=True)
         slow = history("forests", *falling(1.0, 1, 2, 4))

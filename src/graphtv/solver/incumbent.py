@@ -69,6 +69,8 @@ class Incumbent:
     ----------
     best : Certificate or None
         The best certified pair.
+    led_gap : float or None
+        The gap of the last iterate where an earlier point is better.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class Incumbent:
         self._watch, self._n_threads, self._tuning = watch, n_threads, tuning
         self._size = math.prod(problem.shape) + math.prod(problem.dual_shape)
         self.best: Certificate | None = None
+        self.led_gap: float | None = None
         self._polished: tuple[Floats, float] | None = None  # a primal point and its value
         self._held: Held | None = None
         self._held_at = time.perf_counter()  # the start of the run, if nothing is held
@@ -121,9 +124,11 @@ class Incumbent:
             values = self._evaluate(stage)
         if self._held is None:
             self._reserve.saw_evaluation(time.perf_counter() - start)
-        if self._lead is not None and relative_gap(*values) > self._lead.relative_gap:
+        gap = relative_gap(*values)
+        if self._lead is not None and gap > self._lead.relative_gap:
+            self.led_gap = gap
             return self._lead.primal, self._lead.dual
-        self._lead = None
+        self._lead = self.led_gap = None
         return values
 
     def _evaluate(self, stage: Stage) -> tuple[float, float]:

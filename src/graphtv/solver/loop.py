@@ -181,7 +181,7 @@ class Run:
         if not strategy.heads_for_flows:
             # If the gap increased again after a polish, the method would seem to have stalled.
             primal = min(primal, incumbent.polished_value)
-        record = progress.record(count, primal, dual)
+        record = progress.record(count, primal, dual, incumbent.led_gap)
         best_gap = np.inf if incumbent.best is None else incumbent.best.gap
         if strategy.certifies(record, best_gap):
             is_last = record.relative_gap <= strategy.tolerance

@@ -65,7 +65,7 @@ class Look(NamedTuple):
 
     record: Record
     own: int  # iterations without attempts at max-flow
-    iterate_gap: float  # of the iterate itself, before a polish
+    iterate_gap: float  # of the iterate itself, which may be behind a polish or an earlier point
     kernel: str
     was_cheap: bool  # whether the kernel that continued from here has cheap iterations
 
@@ -164,11 +164,13 @@ class Progress:
         """Whether the gap of this iteration is known."""
         return bool(self.looks) and self.looks[-1].record.iteration == iteration
 
-    def record(self, count: Count, primal: float, dual: float) -> Record:
-        """Record the current gap."""
+    def record(
+        self, count: Count, primal: float, dual: float, iterate_gap: float | None = None
+    ) -> Record:
+        """Record the current gap, and that of the iterate if an earlier point is better."""
         gap = relative_gap(primal, dual)
         record = Record(count.iterations, count.sweeps, self.elapsed, primal, dual, gap)
-        iterate_gap = gap
+        iterate_gap = gap if iterate_gap is None else iterate_gap
         if self.is_fresh(count.iterations):
             iterate_gap = self.looks.pop().iterate_gap
         was_cheap = bool(self.looks) and self.looks[-1].was_cheap
@@ -209,16 +211,21 @@ class Progress:
     @property
     def pace(self) -> list[tuple[int, float]]:
         """Pairs of iterations and gaps since the cost of an iteration last changed."""
+        return [(iterations, look.record.relative_gap) for iterations, look in self._pace()]
+
+    @property
+    def iterate_pace(self) -> list[tuple[int, float]]:
+        """The same with the gaps of the iterates."""
+        return [(iterations, look.iterate_gap) for iterations, look in self._pace()]
+
+    def _pace(self) -> list[tuple[int, Look]]:
         first, origin = 0, 0
         was_cheap = [False, *(look.was_cheap for look in self.looks)]
         for index in range(len(self.looks), 0, -1):
             if was_cheap[index] != was_cheap[index - 1]:
                 first, origin = index, self.looks[index - 1].record.iteration
                 break
-        return [
-            (look.record.iteration - origin, look.record.relative_gap)
-            for look in self.looks[first:]
-        ]
+        return [(look.record.iteration - origin, look) for look in self.looks[first:]]
 
     @property
     def pace_iterations(self) -> int:

@@ -215,7 +215,8 @@ class Strategy:
         t, costs = self.tuning, self._costs(progress)
         if self.plan.is_level_set:
             return False
-        ahead = iterations_ahead(progress.iterate_gaps, self.tolerance)
+        gaps = progress.iterate_gaps if costs.is_cheap else progress.iterate_pace
+        ahead = iterations_ahead(gaps, self.tolerance)
         price = self._flows_price(progress)
         if ahead is None or now.own >= ready_since + t.longest_wait * price:
             return False
@@ -230,7 +231,8 @@ class Strategy:
         if progress.kernel != "forests" or done < self.tuning.second_doubt:
             return False
         half = 0.5 * progress.looks[-1].record.relative_gap
-        return self._ahead(progress, half) > done
+        ahead = iterations_ahead(progress.iterate_pace, half)
+        return ahead is None or ahead > done
 
     def _flows_price(self, progress: Progress) -> float:
         """Return the number of iterations that cost as much as the next max-flow at best."""
