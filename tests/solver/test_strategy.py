@@ -30,6 +30,9 @@ SIMPLEX = Facts(
 )
 CURVED_SIMPLEX = replace(SIMPLEX, is_tv=False)
 POISSON = replace(SQUARED, data="PoissonLoss", is_squared=False, is_complete=False)
+STIFF_COUNTS = replace(
+    POISSON, is_tv=False, is_grid=True, longest_side=100, stiffness=1e4, is_curved=True
+)
 TREE = replace(SQUARED, n_edges=9_999, has_one_weight=True)
 
 
@@ -68,6 +71,10 @@ class TestPlan:
             ),
             (replace(CURVED_SIMPLEX, is_grid=True), "pdhg", "pdhg", "diagonal"),
             (CURVED_SIMPLEX, "pdhg", "pdhg", "diagonal"),
+            (replace(STIFF_COUNTS, stiffness=1e3), "pdhg", "pdhg", "auto"),
+            (replace(STIFF_COUNTS, stiffness=200.0), "pdhg", "pdhg", "diagonal"),
+            (replace(STIFF_COUNTS, is_curved=False), "pdhg", "pdhg", "diagonal"),
+            (replace(STIFF_COUNTS, longest_side=20), "pdhg", "pdhg", "diagonal"),
             (
                 replace(STIFF, is_squared=False, is_grid=False, n_edges=9_999),
                 "pdhg",

@@ -44,6 +44,8 @@ class Facts:
         Whether such a data term is not differentiable.
     is_vertexwise : bool
         Whether the data term is a sum over the vertices.
+    is_curved : bool
+        Whether the data term is curved, but not quadratic: Poisson and logistic loss.
     has_closed_prox : bool
         Whether the proximal map of the data term is a formula that costs next to nothing.
     is_tv, is_edgewise : bool
@@ -51,7 +53,9 @@ class Facts:
     group_kernel : str
         The kernel of the descent over groups of edges or channels that applies, or "".
     is_grid : bool
-        Whether the graph is a grid. Known only if the penalty is curved.
+        Whether the graph is a grid; known only if the penalty is curved.
+    longest_side : int
+        The most vertices along an axis of such a grid.
     stiffness : float
         Mean weight of the edges divided by the mean slope of the loss at the best constant. Known
         only if the penalty is curved, otherwise 0.
@@ -79,10 +83,12 @@ class Facts:
     is_separable: bool = False
     is_vertexwise: bool = True
     has_closed_prox: bool = True
+    is_curved: bool = False
     is_tv: bool = True
     is_edgewise: bool = True
     group_kernel: str = ""
     is_grid: bool = False
+    longest_side: int = 0
     stiffness: float = 0.0
     condition: float = 0.0
     has_one_weight: bool = False
@@ -105,6 +111,7 @@ class Facts:
         delta, term = problem.delta, problem.term
         is_curved = delta is not None and delta > 0.0
         is_sloped = isinstance(term, _core.SlopedTerm)
+        shape = row_major_shape(graph) if is_curved else ()
         return cls(
             data=type(data).__name__,
             penalty=repr(problem.penalty),
@@ -122,8 +129,10 @@ class Facts:
             has_closed_prox=problem.traits.has_closed_prox,
             is_tv=delta == 0.0,
             is_edgewise=delta is not None,
+            is_curved=problem.traits.is_curved_in_domain_only,
             group_kernel=group_kernel(problem),
-            is_grid=is_curved and len(row_major_shape(graph)) > 1,
+            is_grid=len(shape) > 1,
+            longest_side=max(shape, default=0),
             stiffness=_stiffness(problem) if is_curved else 0.0,
             condition=_condition(problem) if is_curved else 0.0,
             has_one_weight=is_tree

@@ -187,6 +187,9 @@ def _is_stiff(facts: Facts, tuning: Tuning) -> bool:
         return facts.stiffness >= tuning.stiff_tree
     if not facts.is_grid:
         return facts.is_complete and facts.stiffness >= tuning.stiff_graph
+    if not facts.is_squared:
+        is_long = facts.longest_side >= tuning.long_side
+        return facts.is_curved and is_long and facts.stiffness >= tuning.stiff_curved_grid
     is_strong = facts.stiffness >= tuning.stiff_grid and facts.condition >= tuning.stiff_condition
     return facts.is_complete and is_strong
 

@@ -81,6 +81,12 @@ class Tuning:
     """The same on grids, for the squared loss (tolerances)."""
     stiff_condition: float = 60.0
     """ω/√(cδ) from which edges take over ten times as many iterations as chains (tolerances)."""
+    stiff_curved_grid: float = 1000.0
+    """Like `stiff_grid`, for other curved losses (curved, Poisson: edges are 1.6 times as
+    fast at 160, chains 3 times at 16 000 on 128²)."""
+    long_side: int = 50
+    """Vertices along an axis from which chains are faster there: edges pass values on one by one
+    (curved, Poisson: 5 times slower at 14, even at 50, 3 times faster at 128)."""
     stiff_graph: float = 500.0
     """Like `stiff_grid`, on other graphs (curved: too early at 70, due at 4000)."""
     trial: int = 4
