@@ -22,7 +22,7 @@ from skimage.restoration import denoise_tv_chambolle
 
 from graphtv import CoupledTV, IsotropicTV, Problem, SquaredLoss, grid_graph, solve
 
-NOISE, REPEATS, LIMIT = 0.1, 2, 40.0
+NOISE, REPEATS, LIMIT = 0.1, 2, 15.0
 TOLERANCES = (1e-3, 1e-6)
 
 

@@ -87,7 +87,7 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         flows=method == "exact" or (facts.method == "auto" and _may_flow(facts, method)),
         is_blind=facts.is_squared and not facts.is_complete,
         is_level_set=method == "exact" and facts.is_box,
-        can_polish=(facts.is_separable and facts.is_tv and facts.n_edges > 0) or stage == "groups",
+        can_polish=_can_polish(facts, stage, tuning),
         is_trial=is_trial,
         next_preconditioner="auto" if facts.is_grid else "diagonal" if is_trial else "nested",
         edge_trial=_edge_trial(facts, tuning) if preconditioner == "diagonal" else 0,
@@ -95,6 +95,13 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
             tuning.shortest_cheap_stride, tuning.cheap_work // (facts.n_entries + facts.n_edges + 1)
         ),
     )
+
+
+def _can_polish(facts: Facts, stage: str, tuning: Tuning) -> bool:
+    """Whether the polish applies, and pays: at low accuracy, stars reach it sooner without."""
+    if stage == "groups":
+        return facts.group_kernel == "coupled" or facts.tolerance < tuning.single_above
+    return facts.is_separable and facts.is_tv and facts.n_edges > 0
 
 
 def _check_method(facts: Facts, method: str) -> None:
