@@ -200,7 +200,7 @@ class Problem:
     def _slope(self, p: Floats | Rounded, n_threads: int = 1) -> Slope:
         """Return -Kᵀp and bounds on its errors; p is the core's flat array and may be rounded."""
         graph, size = self._graph, math.prod(self._shape)
-        s, errors = np.empty(size), np.empty(size)
+        s, errors = np.empty((2, size))
         _core.slope(graph.n_vertices, graph.edges, graph.weights, p, s, errors, n_threads)
         return s, errors
 
