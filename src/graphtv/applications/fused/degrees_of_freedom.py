@@ -90,7 +90,9 @@ def degrees_of_freedom(model: FusedModel, result: Result) -> int:
             if result.relative_gap > EXACT_GAP and result.error_bound is not None:
                 bound = max(bound, result.error_bound)
         counted &= size > bound
-    return sum(len(np.unique(p[c])) for p, c in zip(pieces.T, counted.T, strict=True))
+    return sum(
+        int(np.count_nonzero(np.bincount(p[c]))) for p, c in zip(pieces.T, counted.T, strict=True)
+    )
 
 
 def noise_variance_of(model: FusedModel) -> float:

@@ -145,7 +145,10 @@ class FusedModel:
         return result
 
     def solutions(self, lambdas: Floats, options: dict[str, Any]) -> Iterator[tuple[float, Result]]:
-        """Solve from small to large λ; the flow λp of one λ is feasible for all larger ones."""
+        """Solve from small to large λ; the flow λp of one λ is feasible for all larger ones.
+
+        A graph without cycles is solved directly, without a start.
+        """
         start: tuple[Floats, Floats] | None = None
         last = 0.0
         for lam in lambdas[::-1].tolist():
@@ -153,7 +156,8 @@ class FusedModel:
                 start = start[0], start[1] * (last / lam)
             result = self.solve(lam, **options, warm_start=start)
             yield lam, result
-            start, last = (result.u, result.p), lam
+            is_direct = bool(result.stages) and result.stages[-1].method == "direct"
+            start, last = None if is_direct else (result.u, result.p), lam
             if result.status == "interrupted":
                 raise KeyboardInterrupt
 
