@@ -6,7 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtv import Graph, Problem, SquaredLoss, _core, decompose, grid_graph, solve
+from graphtv import (
+    Graph,
+    Problem,
+    SquaredLoss,
+    _core,
+    decompose,
+    denoise_tv,
+    grid_graph,
+    solve,
+    tv_chain,
+)
 from graphtv.decomposition.partition import ForestPartition
 from graphtv.gallery import erdos_renyi_graph
 
@@ -39,6 +49,17 @@ def test_problems_results_and_partitions(graph: Any) -> None:
     assert isinstance(same, ForestPartition)
     assert all(value.flags.aligned for value in vars(same).values() if hasattr(value, "flags"))
     np.testing.assert_array_equal(same.labels, partition.labels)
+
+
+def test_data_of_users() -> None:
+    f = np.random.default_rng(0).normal(size=(7, 8))
+    np.testing.assert_array_equal(denoise_tv(through_a_message(f), 0.2), denoise_tv(f, 0.2))
+    problem = Problem(grid_graph(f.shape, 0.2), SquaredLoss(through_a_message(f)))
+    np.testing.assert_array_equal(
+        solve(problem).u, solve(Problem(grid_graph(f.shape, 0.2), SquaredLoss(f))).u
+    )
+    u, again = tv_chain(f.ravel(), 0.1), tv_chain(through_a_message(f.ravel()), 0.1)
+    np.testing.assert_array_equal(again, u)
 
 
 def test_nothing_may_lie_anywhere() -> None:

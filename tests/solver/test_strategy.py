@@ -455,6 +455,11 @@ class TestPolishes:
             history("pdhg", (due, 1e-4), progress=progress)
             assert plain.polishes(progress, math.inf)
 
+    def test_they_end_exact_runs_only_where_they_are_exact(self):
+        assert strategy(1e-6).polish_goal == 1e-6
+        assert strategy(EXACT_GAP).polish_goal == TUNING.rounding < EXACT_GAP / 10
+        assert strategy(EXACT_GAP, flows=False).polish_goal == EXACT_GAP
+
     def test_not_without_time_or_where_they_do_not_apply(self):
         progress = history("pdhg", (100, 1e-4))
         progress.polish = PolishAttempt(10, True, 1.0)

@@ -1,16 +1,11 @@
-"""Ctrl-C during a solve.
-
-The module `signal` turns every handler into an enumeration, if it can. That takes longer than the
-solution of a small problem, so its core `_signal` is used.
-"""
+"""Ctrl-C during a solve."""
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from signal import SIGINT, default_int_handler
 
 from graphtv import _core
 
@@ -20,12 +15,12 @@ def interrupting(watch: _core.Watch) -> Iterator[None]:
     """Let Ctrl-C end the watch, in the main thread and if no other handler is installed."""
     is_ours = (
         threading.current_thread() is threading.main_thread()
-        and _signal.getsignal(SIGINT) is default_int_handler
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     )
     if is_ours:
-        _signal.signal(SIGINT, lambda *_: watch.interrupt())
+        signal.signal(signal.SIGINT, lambda *_: watch.interrupt())
     try:
         yield
     finally:
         if is_ours:
-            _signal.signal(SIGINT, default_int_handler)
+            signal.signal(signal.SIGINT, signal.default_int_handler)

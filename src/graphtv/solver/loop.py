@@ -21,7 +21,6 @@ from graphtv.solver.progress import Info, PolishAttempt, Progress
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
 from graphtv.solver.strategy import Continue, Decision, Moment, Stop, Strategy, SwitchTo
-from graphtv.solver.termination import EXACT_GAP
 from graphtv.solver.ticker import Ticker
 from graphtv.terms._arrays import from_core
 
@@ -206,8 +205,8 @@ class Run:
         if polished is None:
             incumbent.hold(stage)
             return record
-        ascends, goal = strategy.plan.ascends, max(strategy.tolerance, EXACT_GAP)
-        if ascends and relative_gap(polished.primal, record.dual) > goal:
+        ascends, gap = strategy.plan.ascends, relative_gap(polished.primal, record.dual)
+        if ascends and gap > strategy.polish_goal:
             incumbent.take_polished(polished)
             return self.progress.improve(polished.primal, record.dual)
         with suppress(_core.Expired), self._watch:

@@ -304,6 +304,14 @@ class Strategy:
         """Whether a stage before max-flow may end the run without a polish."""
         return self.tolerance > EXACT_GAP or not self.heads_for_flows
 
+    @property
+    def polish_goal(self) -> float:
+        """The gap at which a polished point may end the run.
+
+        Before max-flow, an exact solution must be exact up to rounding.
+        """
+        return max(self.tolerance, EXACT_GAP) if self.may_end else self.tuning.rounding
+
     def polishes(self, progress: Progress, remaining: float) -> bool:
         """Whether to polish the iterate of the last look."""
         t, record, costs = self.tuning, progress.looks[-1].record, self._costs(progress)

@@ -40,7 +40,7 @@ COSTS = MappingProxyType(
     {  # measured per iteration on 512² images, kNN and random graphs; patience by choices
         "edges": Costs(10, 30, 150, 300, math.inf, True),
         "lattice": Costs(80, 300, 150, 250, math.inf, True),
-        "grid": Costs(80, 300, 40, 250, math.inf, True),
+        "grid": Costs(80, 300, 80, 250, math.inf, True),
         "volume": Costs(80, 300, 40, 250, math.inf, True),
         "stars": Costs(10, 1, 0, math.inf, math.inf, True),
         "coupled": Costs(4, 1, 0, 100, math.inf, True),
@@ -174,6 +174,8 @@ class Tuning:
     """Iterations without progress that end a run; at least half of all (reliability runs)."""
     stall_far: int = 10_000
     """The same while the gap is too large for rounding to be the reason (reliability runs)."""
+    rounding: float = 1e-14
+    """Relative gap at which a polished point counts as exact (estimate: rounding leaves 1e-15)."""
     near_rounding: float = 1e-10
     """Relative gap below which rounding may be the reason (reliability runs)."""
 
