@@ -82,6 +82,7 @@ bool ComponentSolver::prepare(FlowTask& task, Component& component) {
 // belongs above, goes on to the level below.
 bool ComponentSolver::balance(FlowTask& task, Component& component, double m) {
     FlowState& state = task.state;
+    const bool has_kinks = component.level != Level::at;  // then the level must be decided first
     // Excess below the rounding error of m, of the derivatives and of the flow counts as zero.
     double scale = 0.0, noise = 0.0, most = 0.0, least = 0.0;
     for (const Vertex v : component.vertices(state)) {
@@ -92,9 +93,11 @@ bool ComponentSolver::balance(FlowTask& task, Component& component, double m) {
         most = std::max(most, -slopes.upper - y);
         least = std::min(least, -slopes.lower - y);
         task.u[at(v)] = m;
+        if (!has_kinks) state.e(v) = -slopes.upper - y;
     }
     component.tolerance = std::max({1e-13 * scale, noise, 4.0 * epsilon * task.largest_capacity});
     component.capacity_tolerance = 4.0 * epsilon * task.largest_capacity;
+    if (!has_kinks) return !looks(component);
     if (component.level == Level::above && most <= component.tolerance)
         component.level = Level::below;
     component.is_balanced = component.level == Level::below && least >= -component.tolerance;

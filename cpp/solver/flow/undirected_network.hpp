@@ -1,7 +1,8 @@
-// The graph as a flow network whose edges carry flow in both directions. The flow along edge e from tail to head is x = ω p, and an arc can
-// still carry ω - x in one direction and ω + x in the other. Only x is stored, in the caller's
-// array; the weights also belong to the caller. A vertex stores its neighbours by number and edge.
-// This takes 2 doubles per edge in addition to x, and a quarter of a double for the start.
+// The graph as a flow network whose edges carry flow in both directions. The flow along edge e from
+// tail to head is x = ω p, and an arc can still carry ω - x in one direction and ω + x in the other.
+// Only x is stored, in the caller's array; the weights also belong to the caller. A vertex stores
+// its neighbours by number and edge. This takes 2 doubles per edge in addition to x, and a quarter
+// of a double for the start.
 //
 // A cut edge is saturated from its high to its low side and closed in both directions until it is
 // opened again. Its x is then NaN with the sign of the flow. No test `residual > tolerance` lets
