@@ -31,9 +31,6 @@ def main() -> None:
     with atheris.instrument_imports(include=["graphtv.io", "graphtv.cli", "csv", "tifffile"]):
         import tifffile  # noqa: F401
 
-        import graphtv.cli.scribbles
-        import graphtv.cli.tables
-        import graphtv.io.dimacs  # noqa: F401
     import numpy as np
 
     from reliability import readers

@@ -25,10 +25,11 @@ from numpy.random import Generator
 
 from graphtv import DimacsError, gallery, read_dimacs, write_dimacs
 from graphtv.cli.errors import UsageError
-from graphtv.cli.pictures import Picture, encode, picture_of
-from graphtv.cli.scribbles import read_scribbles
+from graphtv.cli.files import read_scribbles
 from graphtv.cli.tables import Table
 from graphtv.io import dimacs
+from graphtv.io.errors import FileError
+from graphtv.io.pictures import Picture, encode, picture_of
 from reliability.harness import Figures, Property
 
 BATCH = 50
@@ -117,7 +118,7 @@ def read(reader: str, data: bytes, folder: Path) -> str:
             else:
                 marks = read_scribbles(str(path), None).marks
                 assert marks.min() >= 0, "a negative class"
-        except UsageError as error:
+        except (UsageError, FileError) as error:
             if "input" not in str(error):
                 raise AssertionError(f"the file is not named: {error}") from None
             return "refused"

@@ -27,27 +27,43 @@ LABELS = np.array([0, 0, -1, 1, 1, -1, -1, -1])
 ARCS = np.array([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)])
 
 MADE_BY_THE_LIBRARY = {
-    "Cut", "CutPath", "ForestPartition", "FusedLassoPath", "GridStructure", "Result",
+    "ConvexClusters", "ConvexClusteringPath", "Cut", "CutPath", "ForestPartition",
+    "FusedLassoPath", "GridStructure", "PartitionedResult", "RegressionPath", "Result",
     "Segmentation", "SolutionGradient", "TiledResult", "DataTerm", "DimacsError",
     "gallery.FlowInstance", "datasets.Counties",
     "IsotropicTV.value", "IsotropicTV.conjugate", "IsotropicTV.prox_conjugate",
 }  # fmt: skip
 """Classes whose objects users receive but do not create, and methods that need a grid."""
 
+ESTIMATORS = {
+    "ConvexClustering", "FusedLasso", "FusedLinearRegression", "FusedLogisticRegression",
+    "TVClassifier",
+}  # fmt: skip
+"""Classes whose `fit` checks the parameters."""
+
 PROTOCOLS = {"DataTerm", "Penalty", "DimacsError"}
 """Classes whose methods users write, or have no reason to call."""
 
 INTERNAL_METHODS = {
     "core_on",
+    "edge_arrays",
+    "part_graphs",
+    "problem",
     "core_penalty",
     "core_penalty_on",
+    "entry_groups",
+    "labelled",
+    "point",
     "with_zero",
+    "core_between",
+    "sublevel",
+    "least_values",
     "with_sparsity",
     "deviance",
     "units",
     "in_units",
 }
-"""Methods by which the rest of the library uses terms and penalties."""
+"""Methods by which the rest of the library uses terms, penalties and problems."""
 
 
 class Call(NamedTuple):
@@ -98,6 +114,12 @@ def _fused(**more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _dask_array(values: np.ndarray) -> Any:
+    import dask.array
+
+    return dask.array.from_array(values, chunks=-1)
+
+
 SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "PDHG": lambda: {
         "scheme": "accelerated", "gamma": 1.0, "primal_step": 1.0, "dual_step": 1.0,
@@ -144,10 +166,45 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "FusedLasso.fit": lambda: {"X": POINTS, "y": np.arange(8.0), "sample_weight": np.ones(8)},
     "FusedLasso.predict": lambda: {"X": POINTS},
+    **{
+        f"{_name}{_method}": _arguments
+        for _name in ("FusedLinearRegression", "FusedLogisticRegression")
+        for _method, _arguments in {
+            "": lambda: {
+                "graph": [(0, 1)], "lam": 0.5, "sparsity": 0.1, "fit_intercept": True,
+                "n_lambdas": 3, "ratio": 0.1, "cv": 2, "tol": 1e-3,
+                "solve_options": {"n_threads": 1}, "verbose": False,
+            },
+            ".fit": lambda: {"X": POINTS, "y": np.arange(8.0), "sample_weight": np.ones(8)},
+            ".from_mask": lambda: {
+                "mask": np.ones((1, 2), dtype=bool), "lam": 0.5, "spacing": 1.0
+            },
+            ".predict": lambda: {"X": POINTS},
+        }.items()
+    },
+    "FusedLogisticRegression.decision_function": lambda: {"X": POINTS},
+    "FusedLogisticRegression.predict_proba": lambda: {"X": POINTS},
+    "PartitionedGraph": lambda: {
+        "graph": graph(), "parts": 2, "method": "auto", "points": np.random.rand(N, 2)  # noqa: NPY002
+    },
+    "PartitionedGraph.from_dask": lambda: {
+        "sizes": [3, 3], "edges": _dask_array(EDGES), "weights": _dask_array(WEIGHTS)
+    },
+    "PartitionedGraph.neighbours": lambda: {"part": 0},
     "FusedLassoPath.best": lambda: {"criterion": "bic"},
     "FusedLassoPath.best_index": lambda: {"criterion": "bic"},
     "FusedLassoPath.best_lambda": lambda: {"criterion": "bic"},
     "FusedLassoPath.end_of_path": lambda: {"criterion": "bic"},
+    "ConvexClustering": lambda: {
+        "lam": "auto", "n_clusters": 2, "graph": None, "n_neighbors": 3, "bandwidth": 0.5,
+        "tol": 1e-5, "solve_options": {"n_threads": 1},
+    },
+    "ConvexClustering.fit": lambda: {"X": POINTS, "y": None},
+    "ConvexClustering.fit_predict": lambda: {"X": POINTS, "y": None},
+    "ConvexClustering.predict": lambda: {"X": POINTS},
+    "ConvexClusteringPath.best": dict,
+    "ConvexClusteringPath.best_index": dict,
+    "ConvexClusteringPath.linkage": dict,
     "TVClassifier": lambda: {
         "affinity": "knn", "n_neighbors": 3, "bandwidth": 0.3, "smoothing": 0.3, "epsilon": 0.01,
         "label_cost": 1.0, "symmetrize": "mean", "tol": 1e-3, "max_iter": 1000, "verbose": False,
@@ -172,16 +229,25 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "Graph.to_sparse": dict,
     "Graph.vertex": lambda: {"name": "b"},
     "Problem": lambda: {
-        "graph": graph(), "data": SquaredLoss(SIGNAL), "penalty": graphtv.TotalVariation()
+        "graph": graph(), "data": SquaredLoss(SIGNAL), "penalty": graphtv.TotalVariation(),
+        "operator": None, "lower": None, "upper": None, "sparsity": 0.0,
     },
     "Problem.primal": lambda: {"u": SIGNAL},
-    "Problem.dual": lambda: {"p": np.zeros(M)},
-    "Problem.gap": lambda: {"u": SIGNAL, "p": np.zeros(M)},
-    "Problem.relative_gap": lambda: {"u": SIGNAL, "p": np.zeros(M)},
+    "Problem.dual": lambda: {"p": np.zeros(M), "q": None},
+    "Problem.gap": lambda: {"u": SIGNAL, "p": np.zeros(M), "q": None},
+    "Problem.relative_gap": lambda: {"u": SIGNAL, "p": np.zeros(M), "q": None},
     "CutPath.cut": lambda: {"theta": 0.5},
     "CutPath.level": lambda: {"theta": 0.5},
     "CutPath.source_side": lambda: {"theta": 0.5},
     "CutPath.value": lambda: {"theta": 0.5},
+    "convex_clustering": lambda: {
+        "X": POINTS, "graph": None, "lam": 1.0, "n_clusters": None, "n_neighbors": 3,
+        "bandwidth": 0.5,
+    },
+    "convex_clustering_path": lambda: {
+        "X": POINTS, "graph": None, "lambdas": None, "n_lambdas": 3, "ratio": 0.1,
+        "n_neighbors": 3, "bandwidth": 0.5,
+    },
     "condition_number": lambda: {
         "graph": graph(), "preconditioner": "nested", "alpha": 1.0, "method": "auto"
     },
@@ -201,6 +267,16 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
         "penalty": graphtv.TotalVariation(), "isotropic": False, "coupled": False,
         "return_result": False,
     },
+    "deblur_tv": lambda: {
+        "image": IMAGE, "kernel": np.full((3, 3), 1 / 9), "weight": 0.1, "boundary": "reflect",
+        "channel_axis": None, "loss": "squared", "isotropic": False, "lower": 0.0, "upper": 1.0,
+        "return_result": False,
+    },
+    "reconstruct_tv": lambda: {
+        "data": IMAGE.ravel(), "operator": np.eye(IMAGE.size), "shape": IMAGE.shape,
+        "weight": 0.1, "loss": "squared", "isotropic": False, "lower": 0.0, "upper": 1.0,
+        "sparsity": 0.01, "spacing": (1.0, 2.0), "connectivity": 1, "return_result": False,
+    },
     "estimate_noise": lambda: {
         "data": IMAGE, "graph": None, "mask": _image_mask(), "channel_axis": None
     },
@@ -214,16 +290,20 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
         lambdas=np.array([1.0, 0.1]), n_lambdas=3, ratio=0.1, noise_variance=1.0, cv=2,
         rng=0, verbose=False,
     ),
-    "grid_graph": lambda: {"shape": (3, 4), "weights": 0.5},
+    "grid_graph": lambda: {
+        "shape": (3, 4), "weights": 0.5, "connectivity": 2, "spacing": (1.0, 2.0)
+    },
     "knn_graph": lambda: {"points": POINTS, "n_neighbors": 3, "bandwidth": 1.0},
     "read_dimacs": lambda: {"path": io.StringIO("p max 3 2\nn 1 s\nn 3 t\na 1 2 5\na 2 3 4\n")},
     "write_dimacs": lambda: {"network": network(), "path": io.StringIO(), "comment": "text"},
     "recognize_grid": lambda: {"graph": grid_graph((3, 4))},
-    "segment": lambda: {"graph": graph(), "cost": np.outer(SIGNAL, [1.0, -1.0]), "epsilon": 0.5},
+    "segment": lambda: {
+        "graph": graph(), "cost": np.outer(SIGNAL, [1.0, -1.0]), "epsilon": 0.5, "coupled": True
+    },
     "segment_image": lambda: {
         "image": IMAGE, "scribbles": _scribbles(), "xi": 0.1, "weight": 0.15, "sigma_color": 0.25,
-        "spread": 3.0, "epsilon": 0.25, "connectivity": 1, "hold_scribbles": True,
-        "return_result": False, "tol": 1e-3, "warm_start": None,
+        "spread": 3.0, "epsilon": 0.25, "connectivity": 1, "coupled": True,
+        "hold_scribbles": True, "return_result": False, "tol": 1e-3, "warm_start": None,
     },
     "solve": lambda: {
         "problem": problem(), "preconditioner": "nested", "method": "auto", "tol": 1e-6,
@@ -291,9 +371,17 @@ def _owner(name: str) -> Any:
     """Return an object whose methods are called."""
     made: dict[str, Callable[[], Any]] = {
         "CutPath": lambda: network().cut_path(),
+        "ConvexClustering": lambda: graphtv.ConvexClustering(2.0, n_neighbors=3).fit(POINTS),
+        "ConvexClusteringPath": lambda: graphtv.convex_clustering_path(POINTS, n_lambdas=3),
         "FusedLassoPath": lambda: graphtv.fused_lasso_path(graph(), SIGNAL, n_lambdas=3),
         "ForestPartition": lambda: graphtv.decompose(graph()),
         "FusedLasso": lambda: graphtv.FusedLasso(0.5, n_neighbors=3).fit(POINTS, np.arange(8.0)),
+        "FusedLinearRegression": lambda: graphtv.FusedLinearRegression(lam=0.5).fit(
+            POINTS, np.arange(8.0)
+        ),
+        "FusedLogisticRegression": lambda: graphtv.FusedLogisticRegression(lam=0.5).fit(
+            POINTS, LABELS
+        ),
         "TVClassifier": lambda: graphtv.TVClassifier(n_neighbors=3).fit(POINTS, LABELS),
     }
     return made[name]() if name in made else getattr(graphtv, name)(**SPECIMENS[name]())
@@ -301,7 +389,7 @@ def _owner(name: str) -> Any:
 
 def _fitted(name: str) -> Callable[..., Any]:
     """Return a function that creates and fits an estimator, since `fit` validates parameters."""
-    y = np.arange(8.0) if name == "FusedLasso" else LABELS
+    y = np.arange(8.0) if name in ("FusedLasso", "FusedLinearRegression") else LABELS
     return lambda **arguments: getattr(graphtv, name)(**arguments).fit(POINTS, y)
 
 
@@ -360,7 +448,7 @@ def call(name: str) -> Call:
         is_bound = inspect.ismethod(getattr(value, method))  # a class method
         owner = value if is_bound else _owner(head)
         return Call(name, getattr(owner, method), arguments)
-    if head in ("FusedLasso", "TVClassifier"):
+    if head in ESTIMATORS:
         return Call(name, _fitted(head), arguments)
     return Call(name, value, arguments)
 

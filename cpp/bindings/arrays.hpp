@@ -90,6 +90,7 @@ void bind_terms(nb::module_& m);
 void bind_penalties(nb::module_& m);
 void bind_pdhg(nb::module_& m);
 void bind_groups(nb::module_& m);
+void bind_newton(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_cut(nb::module_& m);
 void bind_objective(nb::module_& m);

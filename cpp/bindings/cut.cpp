@@ -12,22 +12,10 @@ namespace graphtv::bindings {
 
 namespace {
 
-const char* name_of(CutEnd end) {
-    switch (end) {
-        case CutEnd::finished:
-            return "finished";
-        case CutEnd::exhausted:
-            return "exhausted";
-        default:
-            return "expired";
-    }
-}
-
 template <class Value>
-const char* cut(Vertex n_vertices, const InEdges& edges, const In<Value>& forward,
-                const In<Value>& backward, const InPlaceOf<Value>& flow,
-                const InPlaceOf<Value>& excess, const InPlaceOf<bool>& side, double most_looks,
-                bool passes, PythonWatch& watch) {
+bool cut(Vertex n_vertices, const InEdges& edges, const In<Value>& forward,
+         const In<Value>& backward, const InPlaceOf<Value>& flow, const InPlaceOf<Value>& excess,
+         const InPlaceOf<bool>& side, bool gathers, PythonWatch& watch) {
     const std::size_t m = edges.shape(0), n = static_cast<std::size_t>(n_vertices);
     require_size(forward.size(), m);
     require_size(backward.size(), m);
@@ -39,25 +27,21 @@ const char* cut(Vertex n_vertices, const InEdges& edges, const In<Value>& forwar
                                      view(backward),
                                      {aligned(flow), m},
                                      {aligned(excess), n}};
-    CutOptions options;
-    if (most_looks < 1e18) options.most_looks = static_cast<std::uint64_t>(most_looks);
-    options.passes = passes;
-    return name_of(watched(watch, [&](Watch& w) {
-        return minimum_cut(problem, std::span<bool>(side.data(), n), options, w);
-    }));
+    return watched(watch, [&](Watch& w) {
+        return minimum_cut(problem, std::span<bool>(side.data(), n), gathers, w);
+    });
 }
 
 template <class Value>
 void bind_cut_of(nb::module_& m) {
-    m.def(
-        "minimum_cut", &cut<Value>, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
-        nb::arg("forward").noconvert(), nb::arg("backward").noconvert(),
-        nb::arg("flow").noconvert(), nb::arg("excess").noconvert(), nb::arg("side").noconvert(),
-        nb::arg("most_looks"), nb::arg("passes"), nb::arg("watch"),
-        "Move excess to deficits, starting from the given flow. Update flow and excess, and set "
-        "`side` to the source side of a minimum cut. Return 'finished', 'expired', or 'exhausted' "
-        "after `most_looks` looks at arcs. In the last two cases the flow is feasible. With "
-        "`passes`, excess and deficits may remain at other vertices than before.");
+    m.def("minimum_cut", &cut<Value>, nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+          nb::arg("forward").noconvert(), nb::arg("backward").noconvert(),
+          nb::arg("flow").noconvert(), nb::arg("excess").noconvert(), nb::arg("side").noconvert(),
+          nb::arg("gathers"), nb::arg("watch"),
+          "Move excess to deficits, starting from the given flow. Update flow and excess, and set "
+          "`side` to the source side of a minimum cut. Return False if the watch ended the search "
+          "early; the flow is feasible all the same. With `gathers`, excess may remain at other "
+          "vertices than before.");
 }
 
 CutCapacities capacities_of(Vertex n_vertices, const InEdges& edges,

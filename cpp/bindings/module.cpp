@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
     graphtv::bindings::bind_penalties(m);
     graphtv::bindings::bind_pdhg(m);
     graphtv::bindings::bind_groups(m);
+    graphtv::bindings::bind_newton(m);
     graphtv::bindings::bind_exact(m);
     graphtv::bindings::bind_cut(m);
     graphtv::bindings::bind_objective(m);

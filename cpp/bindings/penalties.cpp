@@ -156,6 +156,8 @@ void bind_penalties(nb::module_& m) {
         .def_prop_ro("couples", &GroupNorms::couples,
                      "Whether a group contains all channels of its edges.")
         .def_prop_ro("width", &GroupNorms::width, "Width of the quadratic zone.")
+        .def_prop_ro("n_groups", &GroupNorms::n_groups,
+                     "The number of groups of edges, in all channels or in each.")
         .def_prop_ro("largest_group", &GroupNorms::largest_group,
                      "The number of edges of the largest group.");
 

@@ -1,78 +1,12 @@
 // Binds the classes that the Python solver loop drives: watches, forests and descent.
 
-#include "bindings/watch.hpp"
-#include "parallel/parallel_for.hpp"
+#include "bindings/descent.hpp"
 #include "solver/descent/block_descent.hpp"
 #include "solver/descent/edge_descent.hpp"
 #include "solver/descent/lattice_descent.hpp"
 #include "solver/forests.hpp"
 
 namespace graphtv::bindings {
-
-namespace {
-
-int steps(EdgeDescent& descent, Watch& watch, int, int) { return descent.step(watch) ? 1 : 0; }
-int steps(BlockDescent& descent, Watch& watch, int n_threads, int) {
-    return descent.step(watch, n_threads) ? 1 : 0;
-}
-int steps(LatticeDescent& descent, Watch& watch, int n_threads, int at_most) {
-    return descent.step(watch, n_threads, at_most);
-}
-
-template <class Descent>
-void copy_u(Descent& descent, std::span<double> out) {
-    std::ranges::copy(descent.u(), out.begin());
-}
-void copy_u(LatticeDescent& descent, std::span<double> out) { descent.u(out); }
-
-// Bindings that descent over edges and over forests share.
-template <class Descent>
-void bind_descent(nb::class_<Descent>& descent) {
-    descent
-        .def(
-            "start_from",
-            [](Descent& self, const In<double>& p) {
-                const nb::gil_scoped_release no_gil;
-                self.start_from(view(p));
-            },
-            nb::arg("p").noconvert(), "Start from a dual point by edge.")
-        .def(
-            "step",
-            [](Descent& self, PythonWatch& watch, int n_threads, int at_most) {
-                return watched(watch, [&](Watch& w) {
-                    return steps(self, w, resolve_threads(n_threads), at_most);
-                });
-            },
-            nb::arg("watch"), nb::arg("n_threads"), nb::arg("at_most"),
-            "Do one or a few iterations and return their number, 0 if the watch expired.")
-        .def(
-            "u",
-            [](Descent& self, const InPlace& out) {
-                const nb::gil_scoped_release no_gil;
-                copy_u(self, view(out));
-            },
-            nb::arg("out").noconvert(), "Copy the primal point to `out`.")
-        .def(
-            "dual",
-            [](Descent& self, const InPlace& out, int n_threads) {
-                const nb::gil_scoped_release no_gil;
-                self.dual(view(out), resolve_threads(n_threads));
-            },
-            nb::arg("out").noconvert(), nb::arg("n_threads") = 1, "The dual point by edge.")
-        .def(
-            "rounded_dual",
-            [](Descent& self, const InPlaceOf<Rounded>& out, int n_threads) {
-                const nb::gil_scoped_release no_gil;
-                self.rounded_dual(view(out), resolve_threads(n_threads));
-            },
-            nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
-            "The dual point by edge, in multiples of 1/32767.")
-        .def_prop_ro("dual_value", &Descent::dual_value)
-        .def_prop_ro("momentum", &Descent::momentum)
-        .def_prop_ro("restarted", &Descent::restarted);
-}
-
-}  // namespace
 
 void bind_solver(nb::module_& m) {
     nb::exception<Expired>(m, "Expired");
@@ -159,7 +93,6 @@ void bind_solver(nb::module_& m) {
         },
         nb::arg("watch"), nb::arg("n_threads"),
         "Start from a solution on coarser grids; false if the watch expired.");
-    lattice_descent.def_prop_ro("primal_value", &LatticeDescent::primal_value);
 
     nb::class_<BlockDescent> block_descent(m, "BlockDescent",
                                            "Accelerated block descent for one channel.");

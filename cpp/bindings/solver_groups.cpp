@@ -1,53 +1,12 @@
 // Binds the descents for isotropic and coupled total variation.
 
-#include "bindings/watch.hpp"
-#include "parallel/parallel_for.hpp"
+#include "bindings/descent.hpp"
 #include "solver/descent/coupled_descent.hpp"
 #include "solver/descent/star_descent.hpp"
 
 namespace graphtv::bindings {
 
 namespace {
-
-template <class Descent>
-void bind_common(nb::class_<Descent>& descent) {
-    descent
-        .def(
-            "start_from",
-            [](Descent& self, const In<double>& p) {
-                const nb::gil_scoped_release no_gil;
-                self.start_from(view(p));
-            },
-            nb::arg("p").noconvert(), "Start from a feasible dual point.")
-        .def(
-            "step",
-            [](Descent& self, PythonWatch& watch, int n_threads, int at_most) {
-                return watched(watch, [&](Watch& w) {
-                    return self.step(w, resolve_threads(n_threads), at_most);
-                });
-            },
-            nb::arg("watch"), nb::arg("n_threads"), nb::arg("at_most"),
-            "One or a few iterations; returns their number, 0 if the watch expired.")
-        .def(
-            "u",
-            [](Descent& self, const InPlace& out) {
-                const nb::gil_scoped_release no_gil;
-                self.u(view(out));
-            },
-            nb::arg("out").noconvert(), "Copy the primal point.")
-        .def(
-            "dual",
-            [](Descent& self, const InPlace& out, int n_threads) {
-                const nb::gil_scoped_release no_gil;
-                self.dual(view(out), resolve_threads(n_threads));
-            },
-            nb::arg("out").noconvert(), nb::arg("n_threads") = 1,
-            "The dual point; rounding may leave it outside by a little.")
-        .def_prop_ro("primal_value", &Descent::primal_value)
-        .def_prop_ro("dual_value", &Descent::dual_value)
-        .def_prop_ro("momentum", &Descent::momentum)
-        .def_prop_ro("restarted", &Descent::restarted);
-}
 
 template <class Real>
 void bind_stars(nb::module_& m, const char* name) {
@@ -67,7 +26,7 @@ void bind_stars(nb::module_& m, const char* name) {
         nb::arg("weights").noconvert(), nb::arg("signal").noconvert(), nb::arg("has_stars"),
         nb::arg("watch") = nb::none(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
         nb::keep_alive<1, 6>(), "The channels of the signal are coupled.");
-    bind_common(descent);
+    bind_descent(descent);
 }
 
 }  // namespace
@@ -91,7 +50,7 @@ void bind_groups(nb::module_& m) {
         nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
         nb::arg("watch") = nb::none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
         "`vertex_weights` may be empty: all ones.");
-    bind_common(coupled);
+    bind_descent(coupled);
 }
 
 }  // namespace graphtv::bindings

@@ -1,5 +1,6 @@
 // Binds the data terms, including terms that are implemented in Python.
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 #include <memory>
@@ -112,6 +113,14 @@ TermShape shape_of(std::size_t n_vertices, std::size_t n_channels, const In<doub
     const TermShape shape{n_vertices, n_channels};
     require_size(per_entry.size(), shape.size());
     return shape;
+}
+
+// The domain of a term, if it is not that of its data.
+using Ends = std::optional<std::pair<double, double>>;
+
+std::optional<Interval> domain_of(const Ends& ends) {
+    if (!ends) return {};
+    return Interval{ends->first, ends->second};
 }
 
 // One number per entry, or a single number for all entries.
@@ -227,49 +236,57 @@ void bind_terms(nb::module_& m) {
         .def(
             "__init__",
             [](SquaredTerm* self, std::size_t n_vertices, std::size_t n_channels,
-               const In<double>& signal, const In<double>& weights) {
+               const In<double>& signal, const In<double>& weights, const Ends& domain) {
                 const TermShape shape = shape_of(n_vertices, n_channels, signal);
-                new (self) SquaredTerm(shape, view(signal), entries(weights, shape));
+                new (self)
+                    SquaredTerm(shape, view(signal), entries(weights, shape), domain_of(domain));
             },
             nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("signal").noconvert(),
-            nb::arg("weights").noconvert(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+            nb::arg("weights").noconvert(), nb::arg("domain") = nb::none(), nb::keep_alive<1, 4>(),
+            nb::keep_alive<1, 5>());
 
     nb::class_<QuantileTerm, SlopedTerm>(m, "QuantileTerm")
         .def(
             "__init__",
             [](QuantileTerm* self, std::size_t n_vertices, std::size_t n_channels,
-               const In<double>& signal, const In<double>& below, const In<double>& above) {
+               const In<double>& signal, const In<double>& below, const In<double>& above,
+               const Ends& domain) {
                 const TermShape shape = shape_of(n_vertices, n_channels, signal);
-                new (self)
-                    QuantileTerm(shape, view(signal), entries(below, shape), entries(above, shape));
+                new (self) QuantileTerm(shape, view(signal), entries(below, shape),
+                                        entries(above, shape), domain_of(domain));
             },
             nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("signal").noconvert(),
-            nb::arg("below").noconvert(), nb::arg("above").noconvert(), nb::keep_alive<1, 4>(),
-            nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+            nb::arg("below").noconvert(), nb::arg("above").noconvert(),
+            nb::arg("domain") = nb::none(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+            nb::keep_alive<1, 6>());
 
     nb::class_<PoissonTerm, SmoothTerm>(m, "PoissonTerm")
         .def(
             "__init__",
             [](PoissonTerm* self, std::size_t n_vertices, std::size_t n_channels,
-               const In<double>& counts, const In<double>& weights, double unit) {
+               const In<double>& counts, const In<double>& weights, double unit,
+               const Ends& domain) {
                 const TermShape shape = shape_of(n_vertices, n_channels, counts);
-                new (self) PoissonTerm(shape, view(counts), entries(weights, shape), unit);
+                new (self) PoissonTerm(shape, view(counts), entries(weights, shape), unit,
+                                       domain_of(domain));
             },
             nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("counts").noconvert(),
-            nb::arg("weights").noconvert(), nb::arg("unit") = 1.0, nb::keep_alive<1, 4>(),
-            nb::keep_alive<1, 5>());
+            nb::arg("weights").noconvert(), nb::arg("unit") = 1.0, nb::arg("domain") = nb::none(),
+            nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
 
     nb::class_<HuberTerm, SmoothTerm>(m, "HuberTerm")
         .def(
             "__init__",
             [](HuberTerm* self, std::size_t n_vertices, std::size_t n_channels,
-               const In<double>& signal, const In<double>& weights, double delta) {
+               const In<double>& signal, const In<double>& weights, double delta,
+               const Ends& domain) {
                 const TermShape shape = shape_of(n_vertices, n_channels, signal);
-                new (self) HuberTerm(shape, view(signal), entries(weights, shape), delta);
+                new (self) HuberTerm(shape, view(signal), entries(weights, shape), delta,
+                                     domain_of(domain));
             },
             nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("signal").noconvert(),
-            nb::arg("weights").noconvert(), nb::arg("delta"), nb::keep_alive<1, 4>(),
-            nb::keep_alive<1, 5>());
+            nb::arg("weights").noconvert(), nb::arg("delta"), nb::arg("domain") = nb::none(),
+            nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
 
     nb::class_<LogisticTerm, SmoothTerm>(m, "LogisticTerm")
         .def(

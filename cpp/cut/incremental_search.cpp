@@ -51,9 +51,9 @@ CutEnd IncrementalSearch<Network>::grow(std::uint64_t most_looks, Watch& watch) 
         if (depth<tree>(v) != deepest_[tree]) continue;
         scan<tree>(v);
         if (is_over()) return CutEnd::finished;
+        if (n_looks > most_looks) return CutEnd::exhausted;
         if (n_looks < next_look) continue;
         next_look = n_looks + between_looks;
-        if (n_looks > most_looks) return CutEnd::exhausted;
         if (watch.expired()) return CutEnd::expired;
     }
     frontier_[tree].swap(next_);

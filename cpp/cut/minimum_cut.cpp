@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "cut/excess_push.hpp"
+#include "cut/incremental_search.hpp"
+#include "cut/push_relabel.hpp"
 #include "cut/stencil_network.hpp"
 
 namespace graphtv {
@@ -31,78 +33,108 @@ void push_over_edges(const FlowProblem<Value>& problem) {
     });
 }
 
-// Whether all values of the search fit into 32 bits.
-bool is_small(const FlowProblem<std::int64_t>& problem) {
+// Whether all values of a search fit into 32 bits. If excess may gather, its sum must fit.
+bool is_small(const FlowProblem<std::int64_t>& problem, bool gathers) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     bool small = true;
     for (std::size_t e = 0; e < problem.flow.size(); ++e)
         small &= problem.forward[e] + problem.backward[e] <= most;
     for (const std::int64_t excess : problem.excess) small &= excess <= most && excess >= -most;
-    return small;
+    if (!small || !gathers) return small;
+    std::int64_t total = 0;  // less than 2³¹ vertices, less than 2³¹ each
+    for (const std::int64_t excess : problem.excess) total += std::max<std::int64_t>(excess, 0);
+    return total <= most;
 }
 
-// Passes over the whole network help if paths are long. The paths therefore have an allowance. When
-// it is exhausted, passes are tried again with a lower threshold.
-template <class Network, class Value>
-CutEnd search(Network network, const FlowProblem<Value>& problem,
-              std::span<typename Network::Amount> excess, std::span<bool> side,
-              const CutOptions& options, Watch& watch) {
-    constexpr double threshold_at_first = 1.0, threshold_later = 0.1;
-    constexpr std::uint64_t looks_per_arc = 8, growth = 4;
-    CutEnd end = CutEnd::exhausted;
-    try {
-        std::uint64_t looks = 0, allowed = options.most_looks;
-        if (options.passes) {
-            allowed = looks_per_arc * 2 * problem.flow.size();
-            ExcessPush<Network>(network, excess).run(threshold_at_first);
-        }
-        for (; end == CutEnd::exhausted && looks < options.most_looks; allowed *= growth) {
-            if (looks > 0) ExcessPush<Network>(network, excess).run(threshold_later);
-            IncrementalSearch<Network> trees(network, excess);
-            end = trees.run(std::min(allowed, options.most_looks - looks), watch);
-            looks += trees.n_looks;
-            for (std::size_t v = 0; v < side.size(); ++v) side[v] = trees.is_source_side(v);
-        }
-    } catch (const Expired&) {
-        end = CutEnd::expired;
+// Whether the sum of all excess fits into a value.
+bool fits(const FlowProblem<std::int64_t>& problem) {
+    std::int64_t room = std::numeric_limits<std::int64_t>::max();
+    for (const std::int64_t excess : problem.excess) {
+        if (excess > room) return false;
+        room -= std::max<std::int64_t>(excess, 0);
     }
+    return true;
+}
+bool fits(const FlowProblem<double>&) { return true; }
+
+// How often paths may look at each arc on average before labels take over. Most searches need fewer
+// looks than this. On grids, labels are slower than long paths.
+template <class Network>
+constexpr std::uint64_t looks_per_arc = 4;
+template <>
+constexpr std::uint64_t looks_per_arc<StencilNetwork> = 32;
+
+// Shortest augmenting paths, to the end or until there were many looks at arcs.
+template <class Network, class Value>
+CutEnd by_paths(Network network, const FlowProblem<Value>& problem,
+                std::span<typename Network::Amount> excess, std::span<bool> side, bool to_the_end,
+                Watch& watch) {
+    const std::uint64_t most_looks = to_the_end ? std::numeric_limits<std::uint64_t>::max()
+                                                : looks_per_arc<Network> * network.n_arcs();
+    IncrementalSearch<Network> trees(network, excess);
+    const CutEnd end = trees.run(most_looks, watch);
+    for (std::size_t v = 0; v < side.size(); ++v) side[v] = trees.is_source_side(v);
     network.hand_back(problem);
     return end;
 }
 
-CutEnd search_small(const FlowProblem<std::int64_t>& problem, std::span<bool> side,
-                    const CutOptions& options, Watch& watch) {
-    std::vector<std::int32_t> excess(problem.excess.begin(), problem.excess.end());
-    const std::span<std::int32_t> rest(excess);
-    const auto stencil = Stencil::of(problem.graph);
-    const CutEnd end =
-        stencil
-            ? search(StencilNetwork(*stencil, problem), problem, rest, side, options, watch)
-            : search(ResidualNetwork<std::int32_t>(problem), problem, rest, side, options, watch);
-    std::copy(excess.begin(), excess.end(), problem.excess.begin());
-    return end;
+// Push and relabel. Returns false if the watch of the thread expires.
+template <class Network, class Value>
+bool by_labels(Network network, const FlowProblem<Value>& problem,
+               std::span<typename Network::Amount> excess, std::span<bool> side) {
+    bool finished = true;
+    PushRelabel<Network> labels(network, excess);
+    try {
+        labels.run();
+        for (std::size_t v = 0; v < side.size(); ++v) side[v] = labels.is_source_side(v);
+    } catch (const Expired&) {
+        finished = false;
+    }
+    network.hand_back(problem);
+    return finished;
+}
+
+// Calls search(network, excess) on the smallest network that holds the problem.
+template <class Value, class Search>
+auto on_network(const FlowProblem<Value>& problem, bool gathers, Search search) {
+    if constexpr (std::is_same_v<Value, std::int64_t>) {
+        if (is_small(problem, gathers)) {
+            std::vector<std::int32_t> narrow(problem.excess.begin(), problem.excess.end());
+            const std::span<std::int32_t> excess(narrow);
+            const auto stencil = Stencil::of(problem.graph);
+            const auto end = stencil ? search(StencilNetwork(*stencil, problem), excess)
+                                     : search(ResidualNetwork<std::int32_t>(problem), excess);
+            std::copy(narrow.begin(), narrow.end(), problem.excess.begin());
+            return end;
+        }
+    }
+    return search(ResidualNetwork<Value>(problem), problem.excess);
 }
 
 }  // namespace
 
+// Paths are fastest if they are short. If they turn out to be long, labels take over.
 template <class Value>
-CutEnd minimum_cut(const FlowProblem<Value>& problem, std::span<bool> side,
-                   const CutOptions& options, Watch& watch) {
+bool minimum_cut(const FlowProblem<Value>& problem, std::span<bool> side, bool gathers,
+                 Watch& watch) {
     const Watched here(&watch);
     for (std::size_t v = 0; v < side.size(); ++v) side[v] = problem.excess[v] > Value{0};
     try {
         push_over_edges(problem);
-        if constexpr (std::is_same_v<Value, std::int64_t>)
-            if (is_small(problem)) return search_small(problem, side, options, watch);
-        return search(ResidualNetwork<Value>(problem), problem, problem.excess, side, options,
-                      watch);
+        const bool has_labels = gathers && fits(problem);
+        const CutEnd end = on_network(problem, false, [&](auto network, auto excess) {
+            return by_paths(std::move(network), problem, excess, side, !has_labels, watch);
+        });
+        if (end != CutEnd::exhausted) return end == CutEnd::finished;
+        return on_network(problem, true, [&](auto network, auto excess) {
+            return by_labels(std::move(network), problem, excess, side);
+        });
     } catch (const Expired&) {
-        return CutEnd::expired;
+        return false;
     }
 }
 
-template CutEnd minimum_cut(const FlowProblem<std::int64_t>&, std::span<bool>, const CutOptions&,
-                            Watch&);
-template CutEnd minimum_cut(const FlowProblem<double>&, std::span<bool>, const CutOptions&, Watch&);
+template bool minimum_cut(const FlowProblem<std::int64_t>&, std::span<bool>, bool, Watch&);
+template bool minimum_cut(const FlowProblem<double>&, std::span<bool>, bool, Watch&);
 
 }  // namespace graphtv

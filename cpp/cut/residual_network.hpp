@@ -64,6 +64,7 @@ class ResidualNetwork {
     // The arcs that leave a vertex are numbered from begin to end.
     std::uint32_t begin(std::size_t v) const { return first_[v]; }
     std::uint32_t end(std::size_t v) const { return first_[v + 1]; }
+    std::uint32_t n_arcs() const { return first_.back(); }
 
     // For an arc that leaves v.
     std::size_t head(std::size_t, std::uint32_t a) const { return arcs_[a].head(); }

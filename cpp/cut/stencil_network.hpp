@@ -54,6 +54,7 @@ class StencilNetwork {
 
     std::uint32_t begin(std::size_t v) const { return static_cast<std::uint32_t>(v) * degree_; }
     std::uint32_t end(std::size_t v) const { return begin(v) + degree_; }
+    std::uint32_t n_arcs() const { return static_cast<std::uint32_t>(words_.size()); }
 
     // For an existing arc that leaves v.
     std::size_t head(std::size_t v, std::uint32_t a) const {

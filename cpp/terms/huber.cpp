@@ -3,11 +3,11 @@
 namespace graphtv {
 
 HuberTerm::HuberTerm(TermShape shape, std::span<const double> signal,
-                     std::span<const double> weights, double delta)
+                     std::span<const double> weights, double delta, std::optional<Interval> domain)
     : EntrywiseTerm(shape),
       signal_(signal),
       weights_(weights),
-      domain_(signal_range(shape.size(), signal_, weights_)),
+      domain_(domain ? *domain : signal_range(shape.size(), signal_, weights_)),
       delta_(delta) {}
 
 // Newton's method on the derivative, which is piecewise linear and increasing: it ends on the piece

@@ -1,5 +1,5 @@
 // Huber's loss G(u) = Σ_i c_i h(u_i - f_i), h(r) = r²/2 up to δ and δ(|r| - δ/2) beyond, c_i ≥ 0;
-// c_i = 0 where there is no data. The domain is the range of the signal.
+// c_i = 0 where there is no data. The domain is the range of the signal, or given.
 //
 //     G_i*(s): at u = f + s/c for |s| ≤ cδ, else at the end of the domain on the side of s; clipped
 //     prox: (v + τ c f)/(1 + τ c) while |v - f| ≤ δ(1 + τ c), else v ∓ τ c δ; clipped
@@ -12,7 +12,7 @@ namespace graphtv {
 class HuberTerm final : public EntrywiseTerm<HuberTerm, SmoothTerm> {
   public:
     HuberTerm(TermShape shape, std::span<const double> signal, std::span<const double> weights,
-              double delta);
+              double delta, std::optional<Interval> domain = {});
 
     double value_at(std::size_t i, double u) const {
         const double r = std::abs(u - signal_[i]);

@@ -3,11 +3,12 @@
 namespace graphtv {
 
 PoissonTerm::PoissonTerm(TermShape shape, std::span<const double> counts,
-                         std::span<const double> weights, double unit)
+                         std::span<const double> weights, double unit,
+                         std::optional<Interval> domain)
     : EntrywiseTerm(shape),
       counts_(counts),
       weights_(weights),
-      domain_(signal_range(shape.size(), counts_, weights_)),
+      domain_(domain ? *domain : signal_range(shape.size(), counts_, weights_)),
       log_unit_(elementary::log(unit)) {
     // The second derivative c f / u² is least at the upper end of the domain.
     double least = shape.size() > 0 ? std::numeric_limits<double>::infinity() : 0.0;

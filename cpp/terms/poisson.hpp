@@ -1,5 +1,6 @@
 // The Poisson loss G(u) = Σ_i c_i (u_i - f_i log u_i) over u ≥ 0 with counts f_i ≥ 0 (0 log 0 = 0)
-// and c_i ≥ 0; c_i = 0 where there is no data. The domain [a, b] is the range of the counts.
+// and c_i ≥ 0; c_i = 0 where there is no data. The domain [a, b] is the range of the counts, or
+// given.
 //
 //     G_i*(s): at u = f / (1 - s/c), clipped; at b for s ≥ c
 //     prox: the positive root of u² - (v - τc) u - τcf = 0, clipped
@@ -14,7 +15,7 @@ class PoissonTerm final : public EntrywiseTerm<PoissonTerm, SmoothTerm> {
   public:
     // u and f are divided by the unit. The objective is that of u times the unit.
     PoissonTerm(TermShape shape, std::span<const double> counts, std::span<const double> weights,
-                double unit = 1.0);
+                double unit = 1.0, std::optional<Interval> domain = {});
 
     double value_at(std::size_t i, double u) const {
         const double c = weights_[i], f = counts_[i];

@@ -6,12 +6,13 @@
 namespace graphtv {
 
 QuantileTerm::QuantileTerm(TermShape shape, std::span<const double> signal,
-                           std::span<const double> below, std::span<const double> above)
+                           std::span<const double> below, std::span<const double> above,
+                           std::optional<Interval> domain)
     : EntrywiseTerm(shape),
       signal_(signal),
       below_(below),
       above_(above),
-      domain_(signal_range(shape.size(), signal_, above_)) {}
+      domain_(domain ? *domain : signal_range(shape.size(), signal_, above_)) {}
 
 // The derivative is constant between the values of the signal, and jumps there. Bisects the jumps
 // by selection: each round halves them, so that the work is linear.

@@ -1,6 +1,6 @@
 // The quantile loss ("pinball"): G(u) = Σ_i a_i (f_i - u_i)₊ + b_i (u_i - f_i)₊ with slopes
 // a_i, b_i > 0 below and above the signal, or both 0 where there is no data. Equal slopes give the
-// absolute loss. The domain [l, h] is the range of the signal.
+// absolute loss. The domain [l, h] is the range of the signal, or given.
 //
 //     G_i*(s) = s f for -a ≤ s ≤ b, else s·h - b (h - f) for s > b, s·l - a (f - l) for s < -a
 //     prox: f if -τ a ≤ v - f ≤ τ b, else v + τ a below and v - τ b above; clipped
@@ -13,7 +13,7 @@ namespace graphtv {
 class QuantileTerm final : public EntrywiseTerm<QuantileTerm, SlopedTerm> {
   public:
     QuantileTerm(TermShape shape, std::span<const double> signal, std::span<const double> below,
-                 std::span<const double> above);
+                 std::span<const double> above, std::optional<Interval> domain = {});
 
     double value_at(std::size_t i, double u) const {
         const double r = u - signal_[i];

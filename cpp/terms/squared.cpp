@@ -5,11 +5,11 @@
 namespace graphtv {
 
 SquaredTerm::SquaredTerm(TermShape shape, std::span<const double> signal,
-                         std::span<const double> weights)
+                         std::span<const double> weights, std::optional<Interval> domain)
     : EntrywiseTerm(shape),
       signal_(signal),
       weights_(weights),
-      domain_(signal_range(shape.size(), signal_, weights_)),
+      domain_(domain ? *domain : signal_range(shape.size(), signal_, weights_)),
       least_weight_(weights.empty() ? 0.0 : *std::min_element(weights.begin(), weights.end())) {}
 
 namespace {
@@ -58,23 +58,29 @@ Tally SquaredTerm::tally(std::span<const double> u, std::span<const double> s, c
     });
 }
 
+// The weighted mean of the data, less slope / mass, computed as a step from one datum. If all data
+// are equal, the mean is exact. Otherwise the error is a rounding error of that datum. If the mean is
+// much smaller, a second step, from the mean, reduces it to rounding errors of the mean and of the
+// mean distance to it.
 double SquaredTerm::minimizer(std::span<const Vertex> component, std::size_t channel,
                               double slope) const {
-    // Sums of differences: if all data are equal, their mean is exact.
-    CompensatedSum mass, moment;
-    double pivot = 0.0;
-    bool is_set = false;
-    for (const Vertex v : component) {
-        const std::size_t i = shape_.entry(v, channel);
-        const double c = weights_[i];
-        if (!(c > 0.0)) continue;
-        if (!is_set) pivot = signal_[i];
-        is_set = true;
-        mass.add(c);
-        moment.add(c * (signal_[i] - pivot));
-    }
-    moment.add(-slope);
-    return is_set ? pivot + moment.value() / mass.value() : domain_.maximizer(-slope);
+    const auto has_data = [&](Vertex v) { return weights_[shape_.entry(v, channel)] > 0.0; };
+    const auto first = std::find_if(component.begin(), component.end(), has_data);
+    if (first == component.end()) return domain_.maximizer(-slope);
+    const auto step_from = [&](double start) {
+        CompensatedSum mass, moment;
+        for (auto v = first; v != component.end(); ++v) {
+            const std::size_t i = shape_.entry(*v, channel);
+            const double c = weights_[i];
+            if (!(c > 0.0)) continue;
+            mass.add(c);
+            moment.add(c * (signal_[i] - start));
+        }
+        moment.add(-slope);
+        return start + moment.value() / mass.value();
+    };
+    const double datum = signal_[shape_.entry(*first, channel)], mean = step_from(datum);
+    return std::abs(mean) < 0.5 * std::abs(datum) ? step_from(mean) : mean;
 }
 
 }  // namespace graphtv

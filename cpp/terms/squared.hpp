@@ -10,7 +10,8 @@ namespace graphtv {
 
 class SquaredTerm final : public EntrywiseTerm<SquaredTerm, SmoothTerm> {
   public:
-    SquaredTerm(TermShape shape, std::span<const double> signal, std::span<const double> weights);
+    SquaredTerm(TermShape shape, std::span<const double> signal, std::span<const double> weights,
+                std::optional<Interval> domain = {});
 
     double value_at(std::size_t i, double u) const {
         const double difference = u - signal_[i];

@@ -5,6 +5,7 @@
 #include "check.hpp"
 #include "cut/minimum_cut.hpp"
 #include "cut/proof.hpp"
+#include "cut/push_relabel.hpp"
 #include "cut/stencil_network.hpp"
 #include "cut/whole_numbers.hpp"
 #include "instances.hpp"
@@ -47,8 +48,8 @@ struct Network {
 
     FlowProblem<Value> problem() { return {graph.view(), forward, backward, flow, excess}; }
     std::span<bool> sides() { return {reinterpret_cast<bool*>(side.data()), side.size()}; }
-    CutEnd cut(const CutOptions& options, Watch& watch) {
-        return minimum_cut(problem(), sides(), options, watch);
+    bool cut(Watch& watch, bool gathers = false) {
+        return minimum_cut(problem(), sides(), gathers, watch);
     }
 
     bool is_feasible() const {
@@ -98,16 +99,14 @@ void cuts_are_proved() {
     constexpr std::int64_t small = 3, medium = 1 << 20, large = std::int64_t{1} << 40;
     for (const std::int64_t largest : {small, medium, large}) {
         for (const auto& graph : graphs(random)) {
-            for (const bool passes : {false, true}) {
+            for (const bool gathers : {false, true}) {
                 Network<std::int64_t> network(graph, largest, random);
                 Watch watch;
-                CutOptions options;
-                options.passes = passes;
                 const auto context = std::to_string(graph.n_vertices);
-                check(network.cut(options, watch) == CutEnd::finished, context);
+                check(network.cut(watch, gathers), context);
                 check(network.is_feasible() && network.is_balanced(), context);
                 check(is_proved(network), context);
-                if (passes) continue;
+                if (gathers) continue;
                 // The remaining excess is where it was.
                 for (std::size_t v = 0; v < network.excess.size(); ++v) {
                     const auto before = network.source[v] - network.sink[v];
@@ -120,6 +119,61 @@ void cuts_are_proved() {
     }
 }
 
+// Push-relabel alone, on every kind of network.
+template <class Kind>
+void labels_find_minimum_cuts(Kind kind, const Network<std::int64_t>& before) {
+    Network<std::int64_t> network = before;
+    const auto problem = network.problem();
+    auto residual = kind(problem);
+    using Residual = decltype(residual);
+    std::vector<typename Residual::Amount> excess(problem.excess.begin(), problem.excess.end());
+    PushRelabel<Residual> labels(residual, excess);
+    labels.run();
+    for (std::size_t v = 0; v < excess.size(); ++v) network.side[v] = labels.is_source_side(v);
+    residual.hand_back(problem);
+    network.excess.assign(excess.begin(), excess.end());
+    check(network.is_feasible() && network.is_balanced() && is_proved(network));
+    for (std::size_t v = 0; v < excess.size(); ++v)  // deficits do not move
+        check(excess[v] >= std::min<std::int64_t>(0, network.source[v] - network.sink[v]));
+}
+
+void labels_are_a_proof() {
+    Random random(7);
+    for (const std::int64_t largest : {1, 30, 100000}) {
+        for (const auto& graph : graphs(random)) {
+            const Network<std::int64_t> network(graph, largest, random);
+            labels_find_minimum_cuts([](auto p) { return ResidualNetwork<std::int32_t>(p); },
+                                     network);
+            labels_find_minimum_cuts([](auto p) { return ResidualNetwork<std::int64_t>(p); },
+                                     network);
+            if (const auto stencil = Stencil::of(graph.view()))
+                labels_find_minimum_cuts([&](auto p) { return StencilNetwork(*stencil, p); },
+                                         network);
+        }
+    }
+}
+
+// Excess gathers at one vertex, beyond what 32 bits hold.
+void gathered_excess_does_not_overflow() {
+    constexpr std::int64_t large = (std::int64_t{1} << 30) - 1;
+    constexpr Vertex n = 400;
+    Instance graph{n + 2, {}};
+    for (Vertex v = 0; v < n; ++v) graph.edges.push_back({v, n});
+    graph.edges.push_back({n, n + 1});
+    Random random(8);
+    Network<std::int64_t> network(graph, 1, random);
+    network.forward.assign(graph.edges.size(), large);
+    network.backward = network.forward;
+    network.source.assign(n + 2, large);
+    network.sink.assign(n + 2, 0);
+    network.source[n] = network.source[n + 1] = 0;
+    network.sink[n + 1] = 2 * large;
+    network.restart();
+    Watch watch;
+    check(network.cut(watch, true) && network.is_feasible() && network.is_balanced());
+    check(is_proved(network));
+}
+
 void any_flow_is_a_start() {
     Random random(2);
     for (const auto& graph : graphs(random)) {
@@ -128,7 +182,7 @@ void any_flow_is_a_start() {
             network.flow[e] = integer(random, -network.backward[e], network.forward[e]);
         network.restart();
         Watch watch;
-        check(network.cut({}, watch) == CutEnd::finished);
+        check(network.cut(watch));
         check(network.is_feasible() && network.is_balanced() && is_proved(network));
     }
 }
@@ -143,7 +197,7 @@ void floats_agree_with_integers() {
         Network<std::int64_t> whole(graph, 1000, first);
         Network<double> real(graph, 1000, second);
         Watch watch;
-        check(real.cut({}, watch) == CutEnd::finished && real.is_feasible() && real.is_balanced());
+        check(real.cut(watch) && real.is_feasible() && real.is_balanced());
         whole.side = real.side;
         for (std::size_t e = 0; e < whole.flow.size(); ++e)
             whole.flow[e] = static_cast<std::int64_t>(real.flow[e]);
@@ -156,19 +210,10 @@ void an_early_end_keeps_the_balance() {
     for (const bool scramble : {false, true}) {
         const auto graph =
             scramble ? scrambled(grid(300, 300, false), random) : grid(300, 300, false);
-        for (const std::uint64_t most_looks : {0, 1 << 16, 1 << 18, 1 << 20}) {
-            Network<std::int64_t> network(graph, 100, random);
-            Watch watch;
-            CutOptions options;
-            options.most_looks = most_looks;
-            const CutEnd end = network.cut(options, watch);
-            check(end == CutEnd::exhausted || most_looks > 0);
-            check(network.is_feasible() && network.is_balanced());
-        }
         for (const double seconds : {0.0, 0.002, 0.004}) {
             Network<std::int64_t> network(graph, 100, random);
             Watch watch(seconds, {});
-            check(network.cut({}, watch) == CutEnd::expired || seconds > 0.0);
+            check(!network.cut(watch) || seconds > 0.0);
             check(network.is_feasible() && network.is_balanced());
         }
     }
@@ -222,6 +267,8 @@ void whole_numbers() {
 int main() {
     using namespace graphtv::tests;
     cuts_are_proved();
+    labels_are_a_proof();
+    gathered_excess_does_not_overflow();
     any_flow_is_a_start();
     floats_agree_with_integers();
     an_early_end_keeps_the_balance();

@@ -1,4 +1,4 @@
-"""Examples of `graphtv.plot`: runs, images, labels, paths of λ, maps, meshes and forests.
+"""Examples of `graphtv.plot`: runs, images, labels, paths of λ, clusters, maps, meshes and forests.
 
     python docs/gallery/pictures.py pictures.png
 
@@ -18,6 +18,7 @@ from graphtv import (
     Graph,
     Problem,
     SquaredLoss,
+    convex_clustering_path,
     datasets,
     decompose,
     denoise_tv,
@@ -32,6 +33,7 @@ from graphtv.plot import (
     draw_before_after,
     draw_convergence,
     draw_criterion,
+    draw_dendrogram,
     draw_labels,
     draw_partition,
     draw_path,
@@ -101,10 +103,14 @@ def main(output: Path, size: int = 96, n_points: int = 2500, n_lambdas: int = 25
     signal = np.where(points[:, 2] > 0.3, 1.0, 0.0) + np.where(points[:, 0] > 0.4, 0.7, 0.0)
     signal += 0.3 * rng.standard_normal(n_points)
     smooth = fused_lasso(graph, signal, lam=0.25).u
-    for ax, values in ((axes[2, 0], signal), (axes[2, 1], smooth)):
-        draw_signal(graph, values, points, ax, triangles=triangles, colorbar=False)
+    draw_signal(graph, smooth, points, axes[2, 0], triangles=triangles, colorbar=False)
     axes[2, 0].set_title("draw_signal: a mesh")
-    axes[2, 1].set_title("fused")
+
+    centres = [(0, 0), (2.5, 0.5), (1.2, 2.2), (4.5, 2)]
+    groups = np.concatenate([rng.normal(centre, 0.3, (20, 2)) for centre in centres])
+    clusters = convex_clustering_path(groups, n_lambdas=n_lambdas, tol=1e-4)
+    draw_dendrogram(clusters, axes[2, 1]).set_title("", loc="right")
+    axes[2, 1].set_title("draw_dendrogram")
 
     planar, positions = gallery.delaunay_graph(96, 150, rng=1)
     noise = 0.2 * rng.standard_normal(96)

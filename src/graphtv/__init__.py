@@ -16,7 +16,13 @@ from importlib.util import find_spec
 _SUBMODULES = ("applications", "io", "jax", "plot", "scale", "solver", "terms", "torch")
 """Submodules that are imported on first access, in addition to those listed in the stub."""
 
-_ESTIMATORS = ("FusedLasso", "TVClassifier")
+_ESTIMATORS = (
+    "ConvexClustering",
+    "FusedLasso",
+    "FusedLinearRegression",
+    "FusedLogisticRegression",
+    "TVClassifier",
+)
 """Names that need scikit-learn. Without scikit-learn, ``import *`` omits them."""
 
 

@@ -14,17 +14,33 @@ from graphtv.applications.fused.fused_lasso_path import (
     FusedLassoPath as FusedLassoPath,
     fused_lasso_path as fused_lasso_path,
 )
+from graphtv.applications.imaging.deblurring import deblur_tv as deblur_tv
 from graphtv.applications.imaging.denoising import denoise_tv as denoise_tv
 from graphtv.applications.imaging.noise import (
     estimate_noise as estimate_noise,
     suggest_weight as suggest_weight,
 )
+from graphtv.applications.imaging.reconstruction import reconstruct_tv as reconstruct_tv
 from graphtv.applications.imaging.segmentation import (
     Segmentation as Segmentation,
     segment as segment,
     segment_image as segment_image,
 )
 from graphtv.applications.learning.classifier import TVClassifier as TVClassifier
+from graphtv.applications.learning.clusters import ConvexClusters as ConvexClusters
+from graphtv.applications.learning.convex_clustering import convex_clustering as convex_clustering
+from graphtv.applications.learning.convex_clustering_estimator import (
+    ConvexClustering as ConvexClustering,
+)
+from graphtv.applications.learning.convex_clustering_path import (
+    ConvexClusteringPath as ConvexClusteringPath,
+    convex_clustering_path as convex_clustering_path,
+)
+from graphtv.applications.regression.estimators import (
+    FusedLinearRegression as FusedLinearRegression,
+    FusedLogisticRegression as FusedLogisticRegression,
+)
+from graphtv.applications.regression.regression_path import RegressionPath as RegressionPath
 from graphtv.decomposition.condition import condition_number as condition_number
 from graphtv.decomposition.partition import (
     ForestPartition as ForestPartition,
@@ -48,7 +64,11 @@ from graphtv.io import (
 )
 from graphtv.problem import Problem as Problem
 from graphtv.result import Result as Result
-from graphtv.scale.result import TiledResult as TiledResult
+from graphtv.scale.partitioned_graph import PartitionedGraph as PartitionedGraph
+from graphtv.scale.result import (
+    PartitionedResult as PartitionedResult,
+    TiledResult as TiledResult,
+)
 from graphtv.solver import PDHG as PDHG, solve as solve
 from graphtv.terms import (
     AbsoluteLoss as AbsoluteLoss,

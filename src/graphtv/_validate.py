@@ -328,6 +328,12 @@ def is_dask(values: Any) -> bool:
     return module is not None and isinstance(values, module.Array)
 
 
+def is_partitioned(graph: Any) -> bool:
+    """Return whether `graph` is a `PartitionedGraph`, without importing its module."""
+    module = sys.modules.get("graphtv.scale.partitioned_graph")
+    return module is not None and isinstance(graph, module.PartitionedGraph)
+
+
 def as_capacities(
     values: Any, name: str, shape: tuple[int, ...], *, infinite: bool = False
 ) -> NDArray[Any]:

@@ -7,13 +7,16 @@ derives reverse mode and higher derivatives.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from graphtv.derivatives.batch import solve_batch
+from graphtv.derivatives.layer import Layer
 from graphtv.graph.graph import Graph, as_graph
+from graphtv.terms import Penalty, TotalVariation
 
 try:
     import jax
@@ -24,13 +27,22 @@ except ImportError as error:
 __all__ = ["tv_denoise"]
 
 
+_TOTAL_VARIATION = TotalVariation()
+
+
 def tv_denoise(
-    signal: Any, graph: Graph, weights: Any = None, *, vertex_weights: Any = None
+    signal: Any,
+    graph: Graph,
+    weights: Any = None,
+    *,
+    vertex_weights: Any = None,
+    loss: Any = "squared",
+    penalty: Penalty = _TOTAL_VARIATION,
+    tol: float | None = None,
 ) -> Any:
     """Minimise ½ Σ_i c_i (u_i - f_i)² + Σ_e ω_e |u_i - u_j| exactly, with derivatives.
 
-    It can be differentiated in forward and reverse mode with respect to all arrays, and it works
-    under ``jit``, ``grad``, ``jvp`` and ``vmap``.
+    It works under ``jit``, ``grad`` and ``vmap``. Other losses and penalties are options.
 
     Parameters
     ----------
@@ -43,6 +55,15 @@ def tv_denoise(
         default is the weights of the graph.
     vertex_weights : array, shape (n,) or (..., n), optional
         The weights c > 0 of the data, 1 by default.
+    loss : {'squared', 'huber', 'logistic', 'poisson'} or callable
+        A callable is called as ``loss(signal, weights=...)`` with arrays. It returns a smooth loss,
+        for example ``functools.partial(graphtv.HuberLoss, delta=0.1)``.
+    penalty : Penalty
+        `TotalVariation`, `HuberTV`, `CoupledTV` or `IsotropicTV`. If it couples channels, these are
+        the second axis from the end, and `weights` has no axis of channels.
+    tol : float, optional
+        The relative gap of the solution. The default is 0, the exact solution, for total variation
+        and 1e-10 for other penalties.
 
     Returns
     -------
@@ -51,8 +72,9 @@ def tv_denoise(
 
     Notes
     -----
-    The solution is exact up to rounding. It is computed in float64, and rounded to float32 if
-    `signal` has this type. At ties the derivative keeps the pieces, as in `graphtv.solution_vjp`.
+    The solution is computed in float64, and rounded to float32 if `signal` has this type. The
+    derivatives are those of `graphtv.solution_vjp`; at ties they keep the pieces. With the squared
+    loss and total variation there are also derivatives in forward mode and of higher order.
 
     Examples
     --------
@@ -67,7 +89,8 @@ def tv_denoise(
     f = jnp.asarray(signal)
     if not jnp.issubdtype(f.dtype, jnp.floating):
         f = f.astype(jnp.result_type(float))
-    n, m = as_graph(graph).n_vertices, graph.n_edges
+    layer = Layer(as_graph(graph), loss, penalty, tol)
+    n, m = graph.n_vertices, graph.n_edges
     omega = jnp.asarray(graph.weights if weights is None else weights).astype(f.dtype)
     c = jnp.ones(n, f.dtype) if vertex_weights is None else jnp.asarray(vertex_weights, f.dtype)
     if omega.ndim == 0:
@@ -75,7 +98,50 @@ def tv_denoise(
     for array, name, length in ((f, "signal", n), (omega, "weights", m), (c, "vertex_weights", n)):
         if array.ndim == 0 or array.shape[-1] != length:
             raise ValueError(f"{name} must have shape (..., {length}), got {array.shape}")
-    return _solution(graph, f, omega, c)[0]
+    return _solution(graph, f, omega, c)[0] if layer.is_plain else _by_layer(layer, f, omega, c)
+
+
+def _by_layer(layer: Layer, f: Any, omega: Any, c: Any) -> Any:
+    """Return the solution for any loss and penalty, with all arrays in the shapes of `Layer`."""
+    is_single = not layer.couples or f.ndim == 1
+    f, c = jnp.broadcast_arrays(f, c)
+    if is_single:
+        f, c = f[..., None, :], c[..., None, :]
+    batch = np.broadcast_shapes(f.shape[:-2], omega.shape[:-1])
+    f, c = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (f, c))
+    u = _layer_solution(layer, f, jnp.broadcast_to(omega, (*batch, omega.shape[-1])), c)
+    return u[..., 0, :] if is_single else u
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _layer_solution(layer: Layer, f: Any, omega: Any, c: Any) -> Any:
+    """Return the solution of a layer, which NumPy differentiates."""
+    return _layer_forward(layer, f, omega, c)[0]
+
+
+def _layer_forward(layer: Layer, f: Any, omega: Any, c: Any) -> Any:
+    kinds = jax.ShapeDtypeStruct(f.shape, f.dtype), jax.ShapeDtypeStruct(f.shape, np.int32)
+    host = partial(_layer_on_host, layer.solve)
+    u, pieces = jax.pure_callback(host, kinds, f, omega, c, vmap_method="broadcast_all")
+    return u, (f, omega, c, u, pieces)
+
+
+def _layer_backward(layer: Layer, residuals: Any, g: Any) -> Any:
+    kinds = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in residuals[:3])
+    host = partial(_layer_on_host, layer.gradient)
+    return jax.pure_callback(host, kinds, *residuals, g, vmap_method="broadcast_all")
+
+
+_layer_solution.defvjp(_layer_forward, _layer_backward)
+
+
+def _layer_on_host(call: Callable[..., tuple[Any, ...]], f: Any, omega: Any, *others: Any) -> Any:
+    """Call a method of a layer with one leading axis instead of any number of them."""
+    batch, kind = np.shape(omega)[:-1], np.asarray(f).dtype
+    data = [np.asarray(x).reshape(-1, *np.shape(f)[-2:]) for x in (f, *others)]
+    found = call(data[0], np.asarray(omega).reshape(len(data[0]), -1), *data[1:])
+    shaped = (x.reshape(*batch, *x.shape[1:]) for x in found)
+    return tuple(x if x.dtype == np.int32 else x.astype(kind) for x in shaped)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))

@@ -3,7 +3,12 @@
     min_u G(u) + F(Ku)  =  max_p -G*(-Kᵀp) - F*(p),    K = diag(ω)∇
 
 Every u gives an upper bound of the minimum, and every p a lower bound. The gap between the bounds
-is a certificate of their accuracy.
+is a certificate of their accuracy. With an operator A, bounds of u or sparsity, the problem is
+
+    min_u h(Au) + R(u) + F(Ku)  =  max_{p, q} -h*(q) - R*(-Aᵀq - Kᵀp) - F*(p),
+
+with h for the data and R for bounds and sparsity. Internally the dual point is then one flat array,
+p followed by q.
 """
 
 from __future__ import annotations
@@ -13,13 +18,28 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from graphtv import _core
-from graphtv._validate import Floats, Rounded, as_floats
+from graphtv._validate import Floats, Indices, Rounded, as_floats, is_partitioned
 from graphtv.graph.graph import Graph, as_graph
+from graphtv.graph.labelled import (
+    Labelling,
+    Places,
+    aligned,
+    array_of,
+    in_order,
+    in_own_order,
+    is_labelled,
+)
 from graphtv.normal_form import NormalForm, normal_form
+from graphtv.operators.constants import balancing_shift
+from graphtv.operators.constraint import Constraint
+from graphtv.operators.linear_map import ROUNDOFF
+from graphtv.operators.misfit import Misfit
+from graphtv.operators.solution_range import SolutionRange, solution_range
 from graphtv.terms import DataTerm, Penalty, TotalVariation
-from graphtv.terms._arrays import rows_of, to_core
+from graphtv.terms._arrays import GridShape, rows_of, to_core
 from graphtv.terms.base import Traits, traits_of
 from graphtv.terms.custom import core_term_of, on_grid
 from graphtv.terms.penalty import core_penalty_of
@@ -27,6 +47,7 @@ from graphtv.terms.penalty import core_penalty_of
 __all__ = ["Problem", "relative_gap"]
 
 _TOTAL_VARIATION = TotalVariation()
+_NO_PENALTY = _core.EdgewisePenalty(0.0)
 
 
 Slope = tuple[Floats, Floats]
@@ -65,14 +86,26 @@ class Problem:
 
     Parameters
     ----------
-    graph : Graph
-        The graph, with n vertices and m edges.
+    graph : Graph or PartitionedGraph
+        The graph, with n vertices and m edges. On a graph in parts, the data term is a
+        `SquaredLoss`, and the penalty `TotalVariation` or `HuberTV`.
     data : DataTerm
         The data term G, such as `SquaredLoss`, or a custom object (see `DataTerm`). Its signal
         has one row per vertex. On a `grid_graph` it may have the grid's shape instead, with an axis
         of channels at its end if there are any; then u has that shape too.
     penalty : Penalty, optional
         The penalty F: `TotalVariation`, `HuberTV`, or a custom object (see `Penalty`).
+    operator : matrix or linear operator, shape (N, n), optional
+        The operator A of a problem h(Au) + F(Ku): a dense or sparse matrix, or an object with
+        `shape`, `matvec` and `rmatvec`, such as `scipy.sparse.linalg.LinearOperator` or an operator
+        of PyLops. The data are then a loss h with N rows: `SquaredLoss`, `AbsoluteLoss`,
+        `QuantileLoss`, `HuberLoss`, `LogisticLoss` or `PoissonLoss`. With C channels of data, A is
+        applied to every channel of u.
+    lower, upper : float or array_like, optional
+        Bounds of u: one number, one per vertex or one per entry.
+    sparsity : float or array_like, optional
+        The factor μ ≥ 0 of an additional term Σ μ |u_i|: one number, or one per vertex with the
+        same number on every connected component.
 
     Examples
     --------
@@ -84,7 +117,33 @@ class Problem:
     (2, 3)
     """
 
-    def __init__(self, graph: Graph, data: DataTerm, penalty: Penalty = _TOTAL_VARIATION) -> None:
+    def __new__(
+        cls,
+        graph: Any = None,
+        data: Any = None,
+        penalty: Any = _TOTAL_VARIATION,
+        operator: Any = None,
+        **further: Any,
+    ) -> Any:
+        """Return a new problem; on a graph in parts, one that `solve` solves part by part."""
+        if not is_partitioned(graph):
+            return super().__new__(cls)
+        if operator is not None or further:
+            names = ", ".join(["operator"] if operator is not None else further)
+            raise ValueError(f"{names} must not be given on a graph in parts, got {graph!r}")
+        return graph.problem(data, penalty)
+
+    def __init__(
+        self,
+        graph: Graph,
+        data: DataTerm,
+        penalty: Penalty = _TOTAL_VARIATION,
+        operator: Any = None,
+        *,
+        lower: Any = None,
+        upper: Any = None,
+        sparsity: Any = 0.0,
+    ) -> None:
         self._graph = as_graph(graph)
         if not _has_methods(data, "value", "conjugate", "prox"):
             raise ValueError(
@@ -95,11 +154,32 @@ class Problem:
                 "penalty must be a penalty such as TotalVariation() or HuberTV(delta), with value,"
                 f" conjugate and prox_conjugate, got {penalty!r}"
             )
-        self._given, self._penalty = data, penalty
-        self._data, self._shape = on_grid(data, self._graph)
+        self._given, self._penalty, self._operator = data, penalty, operator
+        self._misfit: Misfit | None = None
+        has_sparsity = not (isinstance(sparsity, int | float) and sparsity == 0.0)
+        self._labelling = None if operator is not None else getattr(data, "labelling", None)
+        self._places: Places | None = None
+        if operator is None and lower is None and upper is None and not has_sparsity:
+            self._data, self._shape, self._places = on_grid(data, self._graph)
+        else:
+            self._compose(data, operator, lower, upper, sparsity)
         self._core_penalty = core_penalty_of(penalty, self._graph, self.dual_shape)
         self._delta = self._core_penalty.delta
-        self._term = core_term_of(self._data, graph, self._core_penalty)
+        if self._misfit is None:
+            self._term = core_term_of(self._data, graph, self._core_penalty)
+
+    def _compose(self, data: Any, operator: Any, lower: Any, upper: Any, sparsity: Any) -> None:
+        """Set up a problem with an operator or a constraint."""
+        n, shape = self._graph.n_vertices, None
+        if operator is None:
+            data, shape, self._places = on_grid(data, self._graph)
+            operator = scipy.sparse.eye_array(n, format="csr")
+        self._misfit = Misfit(self._graph, data, operator)
+        self._data, self._shape = data, self._misfit.shape if shape is None else shape
+        low, high = (_as_rows(bound, self._shape) for bound in (lower, upper))
+        self._constraint = Constraint(self._misfit.shape, low, high, sparsity)
+        if np.ndim(sparsity):
+            _check_components(np.asarray(sparsity), self._misfit.components[1])
 
     @property
     def graph(self) -> Graph:
@@ -117,14 +197,37 @@ class Problem:
         return self._penalty
 
     @property
+    def labelling(self) -> Labelling | None:
+        """The labels of the data, None if it has none."""
+        return self._labelling
+
+    @property
     def traits(self) -> Traits:
         """What methods ask about the data term."""
         return traits_of(self._data)
 
     @property
     def term(self) -> _core.DataTerm:
-        """The core's data term; its arrays hold channel after channel."""
+        """The core's data term; its arrays hold channel after channel.
+
+        For a problem with an operator, it is the constraint R on the range of a solution.
+        """
         return self._term
+
+    @property
+    def operator(self) -> Any:
+        """The operator A as given, or None."""
+        return self._operator
+
+    @property
+    def misfit(self) -> Misfit | None:
+        """The misfit h(Au) of a problem with an operator or a constraint, otherwise None."""
+        return self._misfit
+
+    @property
+    def constraint(self) -> Constraint:
+        """The constraint R of such a problem."""
+        return self._constraint
 
     @property
     def core_penalty(self) -> _core.Penalty:
@@ -149,35 +252,58 @@ class Problem:
         """Shape of p, (m,) or (m, C)."""
         return (self._graph.n_edges, *rows_of(self._shape)[1:])
 
+    @property
+    def dual_size(self) -> int:
+        """Number of entries of the flat dual point: those of p, and of q if there is one."""
+        size = math.prod(self.dual_shape)
+        return size if self._misfit is None else size + self._misfit.size
+
     def primal(self, u: Any) -> float:
-        """Return G(u) + F(Ku)."""
-        given = to_core(self._check(u, "u", self.shape))
+        """Return G(u) + F(Ku), or h(Au) + R(u) + F(Ku)."""
+        given = to_core(self.point(u))
         if not self._form.is_exact(given):
             return self._primal(given)
         return self._form.objective(self._normal._primal(self._form.point(given)))
 
-    def dual(self, p: Any) -> float:
-        """Return -G*(-Kᵀp) - F*(p); -∞ if some |p_e| > 1."""
-        given = to_core(self._check(p, "p", self.dual_shape))
-        return self._form.objective(self._normal._dual(given))
+    def dual(self, p: Any, q: Any = None) -> float:
+        """Return -G*(-Kᵀp) - F*(p); -∞ if some |p_e| > 1.
 
-    def gap(self, u: Any, p: Any) -> float:
-        """Return primal(u) - dual(p), which is at least 0 and bounds the suboptimality of u.
+        With an operator it is -h*(q) - R*(-Aᵀq - Kᵀp) - F*(p), where R* is the supremum over an
+        interval that contains a solution.
+        """
+        return self._form.objective(self._normal._dual(self._dual_point(p, q)))
+
+    def gap(self, u: Any, p: Any, q: Any = None) -> float:
+        """Return primal(u) - dual(p, q), which is at least 0 and bounds the suboptimality of u.
 
         It is computed as a sum of nonnegative terms, one per vertex and edge. So it is accurate
         even if the two objectives agree in all digits.
         """
-        is_normal, proof = self._proof(u, p)
+        is_normal, proof = self._proof(u, p, q)
         return self._form.objective(proof.gap) if is_normal else proof.gap
 
-    def relative_gap(self, u: Any, p: Any) -> float:
+    def relative_gap(self, u: Any, p: Any, q: Any = None) -> float:
         """Return the gap divided by max(|primal|, |dual|); 0 if both are 0."""
-        return self._proof(u, p)[1].relative_gap
+        return self._proof(u, p, q)[1].relative_gap
 
-    def _proof(self, u: Any, p: Any) -> tuple[bool, Proof]:
+    def _dual_point(self, p: Any, q: Any) -> Floats:
+        """Return the flat dual point; q is needed if there is an operator."""
+        flat = to_core(self._check(p, "p", self.dual_shape))
+        if self._misfit is None:
+            if q is not None:
+                raise ValueError("q must be None for a problem without an operator")
+            return flat
+        if q is None:
+            raise ValueError("q must be given for a problem with an operator or a constraint")
+        rows = as_floats(q, "q")
+        if rows.shape != self._misfit.loss.shape:
+            raise ValueError(f"q must have shape {self._misfit.loss.shape}, got {rows.shape}")
+        return np.concatenate([flat, to_core(rows)])
+
+    def _proof(self, u: Any, p: Any, q: Any = None) -> tuple[bool, Proof]:
         """Return whether the normal form can certify a pair, and the proof."""
-        point = to_core(self._check(u, "u", self.shape))
-        dual = to_core(self._check(p, "p", self.dual_shape))
+        point = to_core(self.point(u))
+        dual = self._dual_point(p, q)
         if not self._form.is_exact(point):
             return False, self._prove(point, dual)
         return True, self._normal._prove(self._form.point(point), dual)
@@ -185,6 +311,8 @@ class Problem:
     @cached_property
     def _form(self) -> NormalForm:
         """The normal form, in which solvers work."""
+        if self._misfit is not None:
+            return NormalForm(self._graph, self._data, self._penalty)
         return normal_form(self._graph, self._data, self._penalty)
 
     @cached_property
@@ -195,14 +323,31 @@ class Problem:
             return self
         normal = Problem(form.graph, form.data, form.penalty)
         normal._shape = self._shape
+        normal._labelling, normal._places = self._labelling, self._places
         return normal
 
     def _slope(self, p: Floats | Rounded, n_threads: int = 1) -> Slope:
-        """Return -Kᵀp and bounds on its errors; p is the core's flat array and may be rounded."""
+        """Return -Kᵀp and bounds on its errors; p is the core's flat array and may be rounded.
+
+        With an operator, it is -Kᵀp - Aᵀq. The errors are in units of the roundoff.
+        """
         graph, size = self._graph, math.prod(self._shape)
         s, errors = np.empty((2, size))
-        _core.slope(graph.n_vertices, graph.edges, graph.weights, p, s, errors, n_threads)
+        edges, q = self._split(p)
+        _core.slope(graph.n_vertices, graph.edges, graph.weights, edges, s, errors, n_threads)
+        if q is not None:
+            assert self._misfit is not None
+            errors += self._misfit.map.adjoint_error(q) / ROUNDOFF
+            s -= self._misfit.map.adjoint(q)
+            errors += np.abs(s)
         return s, errors
+
+    def _split(self, dual: Any) -> tuple[Any, Floats | None]:
+        """Return the parts p and q of a flat dual point; q is None if there is no operator."""
+        if self._misfit is None:
+            return dual, None
+        p, q = np.split(np.asarray(dual, dtype=np.float64), [dual.size - self._misfit.size])
+        return p, q
 
     def _prove(
         self, u: Floats, p: Floats | Rounded, n_threads: int = 1, slope: Slope | None = None
@@ -210,26 +355,150 @@ class Problem:
         """Return the proof of the core's flat arrays; p may be rounded, and its slope given."""
         slope = slope or self._slope(p, n_threads)
         graph, penalty = self._graph, self._core_penalty
-        return Proof(
-            *_core.certify(self._term, graph.edges, graph.weights, penalty, u, p, *slope, n_threads)
+        edges, q = self._split(p)
+        proof = Proof(
+            *_core.certify(
+                self._term, graph.edges, graph.weights, penalty, u, edges, *slope, n_threads
+            )
+        )
+        if q is None:
+            return proof
+        if not self._constraint.contains(u):
+            return Proof(np.inf, proof.dual, np.inf, np.inf, np.inf)
+        return _sum_of_proofs(proof, self._prove_misfit(u, q, n_threads))
+
+    def _prove_misfit(self, u: Floats, q: Floats, n_threads: int) -> Proof:
+        """Return h(Au), -h*(q) and their excess h(Au) + h*(q) - ⟨q, Au⟩, with rounding errors.
+
+        Au is known up to an error e, and q exactly. Over the interval of the error, the excess
+        changes by at most e times the largest |h'(x) - q|.
+        """
+        misfit = self._misfit
+        assert misfit is not None
+        x, error = misfit.map.apply(u), misfit.map.apply_error(u)
+        no_edges, nothing = np.empty((0, 2), dtype=self._graph.edges.dtype), np.empty(0)
+        proof = Proof(
+            *_core.certify(
+                self._row_term,
+                no_edges,
+                nothing,
+                _NO_PENALTY,
+                x,
+                nothing,
+                q,
+                np.zeros(q.size),
+                n_threads,
+            )
+        )
+        with np.errstate(invalid="ignore", over="ignore"):
+            slopes = [misfit.gradient(x + side * error) for side in (-2.0, 2.0)]
+            effect = np.maximum(*(np.abs(slope - q) for slope in slopes)) @ error
+            change = np.maximum(*(np.abs(slope) for slope in slopes)) @ error
+        return proof._replace(
+            rounding=proof.rounding + 2.0 * float(change),
+            gap_rounding=proof.gap_rounding + 2.0 * float(effect),
         )
 
     def _primal(self, u: Floats, n_threads: int = 1) -> float:
         """Return the primal objective at the core's flat array."""
         graph = self._graph
-        return self._term.value(u, n_threads) + self._core_penalty.value(
+        penalty = self._core_penalty.value(
             graph.n_vertices, graph.edges, graph.weights, u, n_threads
         )
+        if self._misfit is None:
+            return self._term.value(u, n_threads) + penalty
+        return self._composed(u, self._misfit.map.apply(u), penalty)
+
+    def _composed(self, u: Floats, x: Floats, penalty: float) -> float:
+        """Return the primal objective at u, given its image x = Au and the penalty."""
+        assert self._misfit is not None
+        if not self._constraint.contains(u):
+            return np.inf
+        return self._misfit.value(x) + self._constraint.norm(u) + penalty
 
     def _dual(self, p: Floats | Rounded, n_threads: int = 1) -> float:
         """Return the dual objective at the core's flat array, which may be rounded."""
         graph = self._graph
-        penalty = self._core_penalty.conjugate(p, n_threads)
+        edges, q = self._split(p)
+        penalty = self._core_penalty.conjugate(edges, n_threads)
         if penalty == np.inf:
             return -np.inf
+        if q is not None:
+            s, _ = self._slope(p, n_threads)
+            rows = self._row_term.conjugate(q, n_threads)
+            return 0.0 - rows - self._term.conjugate(s, n_threads) - penalty
         s = np.empty(math.prod(self._shape))
         _core.adjoint(graph.n_vertices, graph.edges, graph.weights, p, -1.0, s, n_threads)
         return 0.0 - self._term.conjugate(s, n_threads) - penalty
+
+    def labelled(self, u: Floats) -> Any:
+        """Return u, which has the shape of the problem, with the labels of the data if any."""
+        if self._labelling is None:
+            return u
+        return self._labelling.restored(in_own_order(u, self._places))
+
+    def point(self, u: Any, name: str = "u") -> Floats:
+        """Return u, which may have labels, as an array with one row per vertex."""
+        return self._check(self._in_order(u, name), name, self.shape)
+
+    def _in_order(self, u: Any, name: str) -> Any:
+        if not is_labelled(u):
+            return u
+        if self._labelling is None:
+            is_on_grid = isinstance(self._shape, GridShape)
+            return array_of(u, name) if is_on_grid else in_order(u, name, self._graph)
+        array = aligned(u, name, self._labelling, "data")
+        return array if self._places is None else array[self._places]
+
+    # Where a solution is, for problems with an operator
+
+    @cached_property
+    def start(self) -> Floats:
+        """A feasible point to start from: the best constants, or 0."""
+        misfit = self._misfit
+        assert misfit is not None
+        zero = self._constraint.project(np.zeros(math.prod(misfit.shape)))
+        if misfit.columns is None or not self.traits.is_smooth or zero.any():
+            return zero
+        columns = misfit.columns
+        m = np.zeros((misfit.n_channels, columns.shape[1]))
+        if not math.isfinite(misfit.value(misfit.shifted(m))):
+            m += 1.0  # a loss of positive numbers
+        base = misfit.shifted(m)
+        if math.isfinite(misfit.value(base)):
+            m = m + balancing_shift(
+                columns,
+                lambda y: misfit.gradient(base + y),
+                lambda y: misfit.curvatures(base + y),
+                misfit.n_channels,
+            )
+        found = self._constraint.project(misfit.spread(m))
+        return found if self._primal(found) < self._primal(zero) else zero
+
+    @cached_property
+    def solution_range(self) -> SolutionRange:
+        """The interval of a solution of a problem with an operator."""
+        assert self._misfit is not None
+        return solution_range(
+            self._graph,
+            self._core_penalty,
+            self._misfit,
+            self._constraint,
+            self._primal(self.start),
+        )
+
+    @cached_property
+    def _term(self) -> _core.DataTerm:
+        """The constraint R of a problem with an operator, on the range of a solution."""
+        found = self.solution_range
+        return self._constraint.core_term(found.lower, found.upper)
+
+    @cached_property
+    def _row_term(self) -> _core.DataTerm:
+        """The loss h of a problem with an operator, on the range of the image of a solution."""
+        assert self._misfit is not None
+        found = self.solution_range
+        return self._misfit.loss.core_between(found.row_lower, found.row_upper)
 
     def _check(self, values: Any, name: str, shape: tuple[int, ...]) -> Floats:
         array = as_floats(values, name)
@@ -238,10 +507,56 @@ class Problem:
         return array.reshape(rows_of(shape))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._graph, self._given, self._penalty)
+        if self._misfit is None:
+            return type(self), (self._graph, self._given, self._penalty)
+        given = self._constraint.given
+        return _remade, (self._graph, self._given, self._penalty, self._operator, given)
 
     def __repr__(self) -> str:
-        return f"Problem({self._graph!r}, {self._given!r}, {self._penalty!r})"
+        parts = [repr(self._graph), repr(self._given), repr(self._penalty)]
+        if self._misfit is not None:
+            if self._operator is not None:
+                parts.append(f"operator of shape {self._misfit.map.shape}")
+            parts += [part for part in [self._constraint.describe()] if part]
+        return f"Problem({', '.join(parts)})"
+
+
+def _remade(graph: Graph, data: DataTerm, penalty: Penalty, operator: Any, given: Any) -> Problem:
+    """Return an equal problem, after unpickling."""
+    lower, upper, sparsity = given
+    return Problem(graph, data, penalty, operator, lower=lower, upper=upper, sparsity=sparsity)
+
+
+def _check_components(sparsity: Floats, component: Indices) -> None:
+    """Raise unless sparsity is one number on every component."""
+    first = np.unique(component, return_index=True)[1]
+    wrong = sparsity != sparsity[first][component]
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            "sparsity must be the same at all vertices of a connected component, got"
+            f" {sparsity[i]:g} at {i} and {sparsity[first][component][i]:g} at"
+            f" {first[component[i]]}"
+        )
+
+
+def _as_rows(bound: Any, shape: tuple[int, ...]) -> Any:
+    """Return a bound of the shape of a grid with one row per vertex."""
+    given = np.asarray(bound) if bound is not None else None
+    if given is not None and given.shape == shape and shape != rows_of(shape):
+        return given.reshape(rows_of(shape))
+    return bound
+
+
+def _sum_of_proofs(a: Proof, b: Proof) -> Proof:
+    """Return the proof of a sum of two objectives."""
+    sums = (x + y for x, y in zip(a, b, strict=True))
+    found = Proof(*sums)
+    extra = 4.0 * ROUNDOFF * (abs(found.primal) + abs(found.dual))
+    extra_gap = 4.0 * ROUNDOFF * found.gap
+    return found._replace(
+        rounding=found.rounding + extra, gap_rounding=found.gap_rounding + extra_gap
+    )
 
 
 def _has_methods(value: object, *names: str) -> bool:

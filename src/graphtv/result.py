@@ -37,7 +37,8 @@ class Stage(NamedTuple):
     Attributes
     ----------
     method : str
-        ``descent``, ``pdhg``, ``flows`` (maximum flows) or ``direct`` (one exact solve of a tree).
+        ``descent``, ``pdhg``, ``flows`` (maximum flows), ``direct`` (one exact solve of a tree) or
+        ``proximal_gradient`` (problems with an operator).
     preconditioner : str
         What it used: ``none`` for descent over single edges, else as in `Result`.
     iterations : int
@@ -55,7 +56,12 @@ class Stage(NamedTuple):
     relative_gap: float
 
     def __str__(self) -> str:
-        names = {"flows": "max-flow", "pdhg": "PDHG", "direct": "direct solve"}
+        names = {
+            "flows": "max-flow",
+            "pdhg": "PDHG",
+            "direct": "direct solve",
+            "proximal_gradient": "proximal gradient steps",
+        }
         name = names.get(self.method, self.method)
         if self.method == "descent":
             name += (
@@ -159,6 +165,15 @@ class Result:
     error_bound : float or None
         An upper bound of ‖u - u*‖₂ if the data term is strongly convex, otherwise None. It is also
         None if the range of the data gives a smaller bound.
+    residual_dual : ndarray or None
+        The dual variable q of a problem with an operator A, with the shape of the data. It fulfils
+        Aᵀq + Kᵀp + s = 0 for a slope s of the constraint, up to rounding.
+    operator_calls : int
+        Number of products with A and Aᵀ, one per channel.
+    assumptions : tuple of str
+        What the certificate relies on besides the returned points. It is empty for problems without
+        an operator, and usually for matrices. Nobody can know how accurate the products of other
+        operators are.
 
     Examples
     --------
@@ -190,6 +205,9 @@ class Result:
     history: History
     error_bound: float | None
     stages: list[Stage] = field(default_factory=list)
+    residual_dual: Floats | None = None
+    operator_calls: int = 0
+    assumptions: tuple[str, ...] = ()
     _unrounded: Unrounded | None = None
 
     def __repr__(self) -> str:

@@ -14,21 +14,35 @@ import numpy as np
 
 from graphtv._validate import as_count
 from graphtv.derivatives.batch import solve_batch
+from graphtv.derivatives.layer import Layer
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.graph.grid import grid_graph
+from graphtv.terms import Penalty, TotalVariation
 
 try:
     import torch
 except ImportError as error:
     raise ImportError('PyTorch is not installed: pip install "graphtv[torch]"') from error
 
-__all__ = ["TVDenoise", "tv_denoise"]
+__all__ = ["TVDenoise", "TVDenoise2d", "TVDenoise3d", "tv_denoise"]
+
+_TOTAL_VARIATION = TotalVariation()
+_NO_GRAPH = Graph(1, [])
 
 
 def tv_denoise(
-    signal: Any, graph: Graph, weights: Any = None, *, vertex_weights: Any = None
+    signal: Any,
+    graph: Graph,
+    weights: Any = None,
+    *,
+    vertex_weights: Any = None,
+    loss: Any = "squared",
+    penalty: Penalty = _TOTAL_VARIATION,
+    tol: float | None = None,
 ) -> Any:
     """Minimise ½ Σ_i c_i (u_i - f_i)² + Σ_e ω_e |u_i - u_j| exactly, with derivatives.
+
+    Other losses and penalties are options.
 
     Parameters
     ----------
@@ -42,6 +56,15 @@ def tv_denoise(
         default is the weights of the graph.
     vertex_weights : Tensor, shape (n,) or (..., n), optional
         The weights c > 0 of the data, 1 by default.
+    loss : {'squared', 'huber', 'logistic', 'poisson'} or callable
+        A callable is called as ``loss(signal, weights=...)`` with arrays. It returns a smooth loss,
+        for example ``functools.partial(graphtv.HuberLoss, delta=0.1)``.
+    penalty : Penalty
+        `TotalVariation`, `HuberTV`, `CoupledTV` or `IsotropicTV`. If it couples channels, these are
+        the second axis from the end, and `weights` has no axis of channels.
+    tol : float, optional
+        The relative gap of the solution. The default is 0, the exact solution, for total variation
+        and 1e-10 for other penalties.
 
     Returns
     -------
@@ -50,9 +73,11 @@ def tv_denoise(
 
     Notes
     -----
-    The solution is exact up to rounding. It is computed in float64 on the CPU. Float64 tensors on
-    the CPU are not copied. Tensors on other devices are moved to the CPU, with one warning. At ties
-    the derivative keeps the pieces, as in `graphtv.solution_vjp`.
+    The solution is computed in float64 on the CPU. Float64 tensors on the CPU are not copied.
+    Tensors on other devices are moved to the CPU, with one warning. The derivatives are those of
+    `graphtv.solution_vjp`; at ties they keep the pieces. With the squared loss and total variation
+    they can be differentiated again. All signals of a batch with the same weights are then solved
+    together.
 
     Examples
     --------
@@ -66,7 +91,8 @@ def tv_denoise(
     >>> weight.grad
     tensor(0.5000)
     """
-    n, m = as_graph(graph).n_vertices, graph.n_edges
+    layer = Layer(as_graph(graph), loss, penalty, tol)
+    n, m = graph.n_vertices, graph.n_edges
     if not isinstance(signal, torch.Tensor) or not signal.is_floating_point():
         raise ValueError(f"signal must be a tensor of floating-point numbers, got {signal!r}")
     kind = {"dtype": signal.dtype, "device": signal.device}
@@ -78,12 +104,28 @@ def tv_denoise(
     for name, (tensor, length) in tensors.items():
         if tensor.ndim == 0 or tensor.shape[-1] != length:
             raise ValueError(f"{name} must have shape (..., {length}), got {tuple(tensor.shape)}")
+    if not layer.is_plain:
+        return _by_layer(layer, *(tensor for tensor, _ in tensors.values()))
     batch = torch.broadcast_shapes(*(tensor.shape[:-1] for tensor, _ in tensors.values()))
     rows = [
         tensor if tensor.ndim == 1 and name != "signal" else _as_rows(tensor, batch)
         for name, (tensor, _) in tensors.items()
     ]
     return _Solution.apply(graph, *rows, *[None] * (3 - len(rows))).reshape(*batch, n)
+
+
+def _by_layer(layer: Layer, f: Any, omega: Any, c: Any = None) -> Any:
+    """Return the solution for any loss and penalty, with all tensors in the shapes of `Layer`."""
+    is_single = not layer.couples or f.ndim == 1
+    c = torch.ones_like(f) if c is None else c
+    f, c = torch.broadcast_tensors(f, c)
+    if is_single:
+        f, c = f.unsqueeze(-2), c.unsqueeze(-2)
+    batch = torch.broadcast_shapes(f.shape[:-2], omega.shape[:-1])
+    f, c = (x.expand(*batch, *x.shape[-2:]).reshape(-1, *x.shape[-2:]) for x in (f, c))
+    u = _LayerSolution.apply(layer, f, _as_rows(omega, batch), c)
+    shape = (*batch, u.shape[-1]) if is_single else (*batch, *u.shape[-2:])
+    return u.reshape(shape)
 
 
 class TVDenoise(torch.nn.Module):  # type: ignore[misc]
@@ -102,6 +144,8 @@ class TVDenoise(torch.nn.Module):  # type: ignore[misc]
         image.
     learnable : bool
         Whether the weight is a parameter of the module.
+    penalty : Penalty
+        As in `tv_denoise`. If it couples channels, these are the axis before the spatial ones.
 
     Attributes
     ----------
@@ -118,8 +162,16 @@ class TVDenoise(torch.nn.Module):  # type: ignore[misc]
     (0.5, True)
     """
 
-    def __init__(self, n_dims: int = 2, weight: Any = 0.1, *, learnable: bool = True) -> None:
+    def __init__(
+        self,
+        n_dims: int = 2,
+        weight: Any = 0.1,
+        *,
+        learnable: bool = True,
+        penalty: Penalty = _TOTAL_VARIATION,
+    ) -> None:
         super().__init__()
+        self.penalty = Layer(_NO_GRAPH, penalty=penalty).penalty
         self.n_dims = as_count(n_dims, "n_dims", minimum=1, maximum=3)
         given = torch.as_tensor(weight, dtype=torch.get_default_dtype())
         if tuple(given.shape) not in ((), (self.n_dims,)) or not (given > 0.0).all():
@@ -159,7 +211,7 @@ class TVDenoise(torch.nn.Module):  # type: ignore[misc]
             self._graphs[shape] = grid_graph(shape)
         omega = self._own_weights(shape) if weights is None else _edge_weights(weights, shape)
         flat = image.reshape(*image.shape[: image.ndim - self.n_dims], math.prod(shape))
-        u = tv_denoise(flat, self._graphs[shape], omega)
+        u = tv_denoise(flat, self._graphs[shape], omega, penalty=self.penalty)
         return u.reshape(*u.shape[:-1], *shape)
 
     def _own_weights(self, shape: tuple[int, ...]) -> Any:
@@ -174,7 +226,48 @@ class TVDenoise(torch.nn.Module):  # type: ignore[misc]
 
     def extra_repr(self) -> str:
         """Return the text inside the parentheses of the representation."""
-        return f"n_dims={self.n_dims}, weight={self.weight.tolist()}"
+        penalty = "" if self.penalty == _TOTAL_VARIATION else f", penalty={self.penalty}"
+        return f"n_dims={self.n_dims}, weight={self.weight.tolist()}{penalty}"
+
+
+class TVDenoise2d(TVDenoise):
+    """`TVDenoise` for images of shape (..., H, W).
+
+    Parameters
+    ----------
+    weight, learnable, penalty
+        As in `TVDenoise`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from graphtv import IsotropicTV
+    >>> layer = TVDenoise2d(weight=0.5, penalty=IsotropicTV())
+    >>> layer(torch.zeros(4, 3, 8, 8)).shape
+    torch.Size([4, 3, 8, 8])
+    """
+
+    def __init__(self, weight: Any = 0.1, **options: Any) -> None:
+        super().__init__(2, weight, **options)
+
+
+class TVDenoise3d(TVDenoise):
+    """`TVDenoise` for volumes of shape (..., D, H, W).
+
+    Parameters
+    ----------
+    weight, learnable, penalty
+        As in `TVDenoise`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> TVDenoise3d(weight=[0.1, 0.2, 0.2])(torch.zeros(2, 1, 4, 8, 8)).shape
+    torch.Size([2, 1, 4, 8, 8])
+    """
+
+    def __init__(self, weight: Any = 0.1, **options: Any) -> None:
+        super().__init__(3, weight, **options)
 
 
 class _Solution(torch.autograd.Function):  # type: ignore[misc]
@@ -211,6 +304,29 @@ class _Solution(torch.autograd.Function):  # type: ignore[misc]
             of_costs = (f - u) * v
             of_costs = of_costs.sum(dim=0) if c.ndim == 1 else of_costs
         return None, v if c is None else c * v, of_edges, of_costs
+
+
+class _LayerSolution(torch.autograd.Function):  # type: ignore[misc]
+    """The solution of a `Layer`, which NumPy differentiates."""
+
+    @staticmethod
+    def forward(ctx: Any, layer: Layer, f: Any, omega: Any, c: Any) -> Any:
+        if f.device.type != "cpu":
+            _warn_of_device(f.device.type)
+        arrays = [_on_host(x) for x in (f, omega, c)]
+        u, pieces = layer.solve(*arrays)
+        ctx.layer, ctx.arrays, ctx.kind = layer, (*arrays, u, pieces), (f, omega, c)
+        return torch.from_numpy(u).to(dtype=f.dtype, device=f.device)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, g: Any) -> Any:
+        found = ctx.layer.gradient(*ctx.arrays, _on_host(g))
+        made = (torch.from_numpy(x) for x in found)
+        return None, *(
+            x.to(dtype=like.dtype, device=like.device)
+            for x, like in zip(made, ctx.kind, strict=True)
+        )
 
 
 def _sum(values: Any, pieces: Any) -> Any:

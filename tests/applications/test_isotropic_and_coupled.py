@@ -5,6 +5,8 @@ import pytest
 
 from graphtv import (
     CoupledTV,
+    EntropicSimplex,
+    Graph,
     HuberTV,
     IsotropicTV,
     Problem,
@@ -13,9 +15,12 @@ from graphtv import (
     fused_lasso,
     grid_graph,
     knn_graph,
+    segment,
+    segment_image,
     solve,
 )
 from scripts import load
+from verify import verify
 
 
 @pytest.fixture
@@ -143,3 +148,36 @@ def test_the_gallery_example_runs(tmp_path):
     pytest.importorskip("skimage")
     load("docs/gallery/which_tv.py").main(tmp_path / "picture.png", step=4)
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_coupled_segmentation(colours):
+    """Against the objective, and with two classes as independent ones with √2 times the weight."""
+    rng = np.random.default_rng(7)
+    graph = knn_graph(rng.normal(size=(30, 2)), 4)
+    cost = rng.normal(size=(30, 3))
+    result = segment(graph, cost, epsilon=0.5, coupled=True, tol=1e-7)
+    problem = Problem(graph, EntropicSimplex(cost, 0.5), CoupledTV())
+    verify(result, problem)
+    assert result.status == "optimal"
+    x = graph.weights[:, None] * (result.u[graph.edges[:, 0]] - result.u[graph.edges[:, 1]])
+    entropy = np.sum(result.u * np.log(np.maximum(result.u, 1e-300)))
+    value = np.sum(cost * result.u) + 0.5 * entropy + np.linalg.norm(x, axis=1).sum()
+    assert result.primal == pytest.approx(value, rel=1e-10)
+    assert segment(graph, cost, epsilon=0.5, tol=1e-7).primal > result.primal
+    two = segment(graph, cost[:, :2], epsilon=0.5, coupled=True, tol=1e-9)
+    half = Graph(30, graph.edges, graph.weights / 2**0.5)
+    plain = segment(half, cost[:, :2], epsilon=0.5, tol=1e-9)
+    np.testing.assert_allclose(two.u, plain.u, atol=1e-4)
+
+    marks = np.zeros((9, 12), int)
+    marks[0, 0], marks[8, 11], marks[0, 11] = 1, 2, 3
+    labels, found = segment_image(colours, marks, coupled=True, return_result=True)
+    assert found.status == "optimal"
+    assert (labels[marks > 0] == marks[marks > 0]).all()
+    for function, arguments in ((segment, (graph, cost)), (segment_image, (colours, marks))):
+        with pytest.raises(
+            TypeError, match=rf"^{function.__name__}\(\) got an unexpected .*'coupl'"
+        ):
+            function(*arguments, coupl=True)
+        with pytest.raises(ValueError, match=r"^coupled must be"):
+            function(*arguments, coupled="yes")

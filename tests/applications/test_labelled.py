@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from graphtv import Graph, fused_lasso, fused_lasso_path
+from graphtv import FusedLasso, Graph, fused_lasso, fused_lasso_path
 
 pandas = pytest.importorskip("pandas")
 
@@ -109,8 +109,22 @@ def test_dictionaries_and_attributes_of_networkx():
         fused_lasso(G, "width")
 
 
-def test_a_path_is_in_the_order_of_the_vertices():
+def test_a_path_is_in_the_order_of_the_signal():
     signal = pandas.Series(VALUES, index=NAMES).sort_index()
-    path = fused_lasso_path(chain(), signal, lambdas=[1.0])
-    expected = fused_lasso_path(chain(None), VALUES, lambdas=[1.0])
-    assert_allclose(path.u, expected.u)
+    expected = fused_lasso_path(chain(None), VALUES, lambdas=[1.0, 2.0])
+    for given in (signal, signal.to_dict()):
+        path = fused_lasso_path(chain(), given, lambdas=[1.0, 2.0])
+        assert_allclose(path.u, expected.u[:, np.argsort(NAMES)])
+        assert type(path.best().u) is type(given)
+        assert path.best().u["d"] == expected.best().u[0]
+        assert repr(path) == repr(expected)
+
+
+def test_estimators_refuse_another_order():
+    signal = pandas.Series(VALUES, index=NAMES)
+    fitted = FusedLasso(graph=chain(), lam=1.0).fit(None, signal).fitted_
+    assert_allclose(fitted, FusedLasso(graph=chain(None), lam=1.0).fit(None, VALUES).fitted_)
+    with pytest.raises(ValueError, match="y must be in the order of the names of graph"):
+        FusedLasso(graph=chain(), lam=1.0).fit(None, signal.sort_index())
+    with pytest.raises(ValueError, match="sample_weight must be in the order"):
+        FusedLasso(graph=chain(), lam=1.0).fit(None, signal, signal.sort_index())

@@ -176,7 +176,7 @@ def test_limits_have_exit_codes_and_labels_all_the_same(capsys):
         (["photo.png", "marks.npy", "a.png", "--background", "red"], "six hexadecimal digits"),
         (
             ["photo.png", "marks.npy", "a.png", "--connectivity", "3"],
-            "connectivity must be at most",
+            "connectivity must be one of",
         ),
         (["volume.npy", "seeds.npy", "a.png"], "PNG supports 2-D images only"),
     ],

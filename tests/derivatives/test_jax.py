@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from graphtv import Graph, Problem, SquaredLoss, grid_graph, solution_vjp, solve
+from graphtv import (
+    CoupledTV,
+    Graph,
+    HuberTV,
+    IsotropicTV,
+    Problem,
+    SquaredLoss,
+    grid_graph,
+    solution_vjp,
+    solve,
+)
 
 jax = pytest.importorskip("jax")
 
@@ -110,3 +120,45 @@ def test_bad_arguments():
         tv_denoise(np.zeros(20), GRAPH, np.zeros(3))
     with pytest.raises(ValueError, match="graph must be a "):
         tv_denoise(np.zeros(20), "grid")
+
+
+# Other losses and penalties ----------------------------------------------------------------------
+
+PENALTIES = [HuberTV(0.1), CoupledTV(), IsotropicTV(), IsotropicTV(coupled=True, delta=0.05)]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("batch", [(), (2,), (2, 2)])
+def test_check_grads_of_penalties(penalty, batch):
+    def solution(f, w, c):
+        return tv_denoise(f, GRAPH, w, vertex_weights=c, penalty=penalty, tol=1e-14)
+
+    arrays = example(*batch)
+    assert solution(*arrays).shape == (*batch, 20)
+    check_grads(jax.jit(solution), arrays, order=1, modes=["rev"], eps=1e-5, atol=2e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("loss", ["huber", "poisson", "logistic"])
+def test_check_grads_of_losses(loss):
+    f, w, c = example(2)
+    data = {"huber": f, "poisson": np.abs(f) + 1.0, "logistic": np.sign(f)}[loss]
+
+    def solution(f, w, c):
+        return tv_denoise(f, GRAPH, w, vertex_weights=c, loss=loss)
+
+    if loss == "logistic":
+        check_grads(lambda w, c: solution(data, w, c), (w, c), order=1, modes=["rev"], eps=1e-6)
+    else:
+        check_grads(solution, (data, w, c), order=1, modes=["rev"], eps=1e-6, rtol=1e-3)
+
+
+def test_vmap_of_a_penalty():
+    f, w, _ = example(3)
+    gradient = jax.grad(lambda f, w: tv_denoise(f, GRAPH, w, penalty=HuberTV(0.1))[0], (0, 1))
+    weights = jax.numpy.array([0.5, 1.0, 2.0])[:, None] * w
+    together = jax.vmap(gradient)(f, weights)
+    for k in range(3):
+        for both, one in zip(together, gradient(f[k], weights[k]), strict=True):
+            assert_allclose(both[k], one, atol=1e-12)
+    single = tv_denoise(f.astype(np.float32), GRAPH, w, penalty=HuberTV(0.1))
+    assert single.dtype == np.float32

@@ -1,16 +1,30 @@
 """`graphtv.torch`: the solution, its derivatives, and the layer for images."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from graphtv import Graph, Problem, SquaredLoss, denoise_tv, grid_graph, solution_vjp, solve
+from graphtv import (
+    AbsoluteLoss,
+    CoupledTV,
+    Graph,
+    HuberLoss,
+    HuberTV,
+    IsotropicTV,
+    Problem,
+    SquaredLoss,
+    denoise_tv,
+    grid_graph,
+    solution_vjp,
+    solve,
+)
 
 torch = pytest.importorskip("torch")
 
-from graphtv.torch import TVDenoise, tv_denoise  # noqa: E402
+from graphtv.torch import TVDenoise, TVDenoise2d, TVDenoise3d, tv_denoise  # noqa: E402
 
 GRAPH = grid_graph((4, 5))
 
@@ -93,6 +107,100 @@ def test_bad_arguments():
         TVDenoise(2, weight=0.0)
     with pytest.raises(ValueError, match="n_dims must be at most 3"):
         TVDenoise(4)
+
+
+# Other losses and penalties ----------------------------------------------------------------------
+
+PENALTIES = [HuberTV(0.1), CoupledTV(), IsotropicTV(), IsotropicTV(coupled=True, delta=0.05)]
+CHECK = {"eps": 1e-5, "atol": 2e-3, "rtol": 1e-3, "nondet_tol": 0.0}
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("batch", [(), (2,), (2, 2)])
+def test_gradcheck_of_penalties(penalty, batch):
+    f, w, c = example(*batch)
+
+    def solution(f, w, c):
+        return tv_denoise(f, GRAPH, w, vertex_weights=c, penalty=penalty, tol=1e-14)
+
+    assert solution(f, w, c).shape == f.shape
+    assert torch.autograd.gradcheck(solution, (f, w, c), **CHECK)
+
+
+LOSSES = ["huber", "poisson", "logistic", partial(HuberLoss, delta=0.3)]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=["huber", "poisson", "logistic", "huber 0.3"])
+def test_gradcheck_of_losses(loss):
+    f, w, c = example(2)
+    data = f.detach().abs() + 1.0 if loss == "poisson" else f.detach()
+    data = data.sign() if loss == "logistic" else data.requires_grad_()
+
+    def solution(f, w, c):
+        return tv_denoise(f, GRAPH, w, vertex_weights=c, loss=loss)
+
+    assert torch.autograd.gradcheck(solution, (data, w, c), **CHECK)
+
+
+def test_a_coupled_solution_is_that_of_solve():
+    f, w, _ = example(2, 3, requires_grad=False)
+    penalty = CoupledTV()
+    u = tv_denoise(f, GRAPH, w, penalty=penalty)
+    for k in range(2):
+        problem = Problem(Graph(20, GRAPH.edges, w.numpy()), SquaredLoss(f[k].numpy().T), penalty)
+        assert_allclose(u[k], solve(problem, tol=1e-12).u.T, atol=1e-5)
+    per_signal = torch.stack([w, 2.0 * w])
+    assert_allclose(tv_denoise(f, GRAPH, per_signal, penalty=penalty)[0], u[0], atol=1e-5)
+
+
+def test_edges_of_weight_0():
+    f, w, _ = example(requires_grad=False)
+    w[3] = 0.0
+    w.requires_grad_()
+    for penalty in PENALTIES:
+        u = tv_denoise(f, GRAPH, w, penalty=penalty)
+        u[0].backward()
+    assert torch.isfinite(w.grad).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "absolute"}, "loss must be one of 'squared', 'huber', 'logistic', 'poisson'"),
+        ({"loss": 3}, "loss must be a name or a callable, got 3"),
+        ({"loss": AbsoluteLoss}, "problem must have a smooth loss, got AbsoluteLoss"),
+        ({"penalty": "isotropic"}, r"penalty must be TotalVariation\(\), HuberTV\(delta\)"),
+        ({"penalty": IsotropicTV(), "tol": -1}, "tol must be at least 0"),
+        ({"penalty": IsotropicTV(), "weights": -1.0}, "weights must be finite and not negative"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        tv_denoise(torch.zeros(20), GRAPH, **options)
+
+
+def test_layers_of_2_and_3_dimensions():
+    images = torch.tensor(np.random.default_rng(0).normal(size=(2, 3, 5, 4)))
+    for penalty, options in (
+        (IsotropicTV(), {"isotropic": True}),
+        (IsotropicTV(coupled=True), {"isotropic": True, "coupled": True}),
+        (CoupledTV(), {"coupled": True}),
+    ):
+        layer = TVDenoise2d(weight=0.2, penalty=penalty).double()
+        u = layer(images)
+        expected = denoise_tv(images[1].numpy(), 0.2, channel_axis=0, tol=1e-12, **options)
+        assert_allclose(u[1].detach(), expected, atol=1e-5)
+        u.square().sum().backward()
+        assert layer.log_weight.grad < 0.0
+        assert str(penalty) in repr(layer)
+    u = TVDenoise2d(0.2).double()(images)
+    assert_allclose(u.detach(), TVDenoise(2, 0.2).double()(images).detach())
+    volumes = torch.tensor(np.random.default_rng(0).normal(size=(2, 1, 3, 5, 4)))
+    u = TVDenoise3d([0.1, 0.2, 0.2]).double()(volumes).detach()
+    assert_allclose(u[1, 0], denoise_tv(volumes[1, 0].numpy(), [0.1, 0.2, 0.2], tol=0), atol=1e-6)
+    assert TVDenoise2d(learnable=False)(images.float()).dtype == torch.float32
+    with pytest.raises(ValueError, match="penalty must be TotalVariation"):
+        TVDenoise2d(penalty="isotropic")
 
 
 # The layer ---------------------------------------------------------------------------------------

@@ -220,3 +220,13 @@ def test_capacities_by_name():
     assert cut.partition == ({"x", "y"}, {"z"})
     with pytest.raises(ValueError, match="to_dict needs the flow of a FlowNetwork"):
         cut.flow.to_dict()
+
+
+def test_values_of_cuts_by_name():
+    network = FlowNetwork.from_networkx(water(), "well", "town")
+    cut = network.min_cut()
+    assert network.cut_value(cut.partition[0]) == cut.value == network.cut_value(cut.source_side)
+    with pytest.raises(ValueError, match="source_side must hold vertices of the network, got 'x'"):
+        network.cut_value({"well", "x"})
+    with pytest.raises(ValueError, match="sink must not be the source, got 'well' for both"):
+        FlowNetwork.from_networkx(water(), "well", "well")

@@ -25,7 +25,7 @@ def test_examples_are_true(name, tmp_path, monkeypatch):
         pytest.importorskip("sklearn")
     if name in ("graphtv.jax", "graphtv.torch") or name.startswith("graphtv.adapters."):
         pytest.importorskip(name.rpartition(".")[2])
-    if name == "graphtv.scale.result":
+    if name in ("graphtv.scale.result", "graphtv.scale.partitioned_graph"):
         pytest.importorskip("dask")
     monkeypatch.chdir(tmp_path)
     results = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)

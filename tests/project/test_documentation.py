@@ -13,7 +13,18 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("**/*.md"))
 WITH_PYTHON = [page for page in PAGES if blocks(page)]
-OPTIONAL = ("geopandas", "jax", "pandas", "pyproximal", "shapely", "torch", "xarray")
+OPTIONAL = (
+    "array_api_strict",
+    "geopandas",
+    "igraph",
+    "jax",
+    "napari",
+    "pandas",
+    "pyproximal",
+    "shapely",
+    "torch",
+    "xarray",
+)
 SCRIPTS = sorted((DOCS / "gallery").glob("*.py"))
 
 
@@ -44,6 +55,24 @@ def test_links_within_the_repository_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#\s]+)", text)
     local = [link for link in links if "://" not in link]
     assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def commands_that_ran_together(text):
+    """Lines of shell blocks that begin with an option, or with a command in their comment."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, flags=re.M | re.S)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    joined = re.compile(r"\s*-|.*# .*\b(python|pip|graphtv|bash) (-m|install|[a-z]+ --)")
+    return [line for line in lines if joined.match(line)]
+
+
+@pytest.mark.parametrize("page", [*sorted(ROOT.glob("*.md")), *PAGES], ids=name_of)
+def test_shell_commands_have_their_own_lines(page):
+    assert commands_that_ran_together(page.read_text(encoding="utf-8")) == []
+
+
+def test_the_check_sees_commands_that_ran_together():
+    text = "```sh\npip install -U pip # newest python -m pip install\n--group dev\n```\n"
+    assert len(commands_that_ran_together(text)) == 2
 
 
 def test_every_page_is_in_the_contents():

@@ -124,8 +124,8 @@ def test_huber_on_trees_is_solved_at_every_scale(make, signal, weight, delta):
 def test_tiff_with_a_loop_of_pages_does_not_hang():
     """Its second directory is empty and its own successor, which gives an endless loop."""
     pytest.importorskip("tifffile")
-    from graphtv.cli.errors import UsageError
-    from graphtv.cli.pictures import Picture, encode, picture_of
+    from graphtv.io.errors import FileError
+    from graphtv.io.pictures import Picture, encode, picture_of
 
     data = bytearray(encode(Picture(np.zeros((5, 6), np.uint8), "tiff"), "tiff"))
     first = int.from_bytes(data[4:8], "little")
@@ -133,7 +133,7 @@ def test_tiff_with_a_loop_of_pages_does_not_hang():
     data += bytes(len(data) % 2)
     data[link : link + 4] = len(data).to_bytes(4, "little")
     data += bytes(2) + len(data).to_bytes(4, "little")
-    with pytest.raises(UsageError, match=r"picture\.tif.*pages contains a loop"):
+    with pytest.raises(FileError, match=r"picture\.tif.*pages contains a loop"):
         picture_of(bytes(data), "picture.tif")
 
 
@@ -141,8 +141,8 @@ def test_tiff_with_a_loop_of_pages_does_not_hang():
 def test_tiff_that_claims_to_be_huge_does_not_hang(height):
     """A height of millions of rows, in strips of one row each, in a file of 300 bytes."""
     pytest.importorskip("tifffile")
-    from graphtv.cli.errors import UsageError
-    from graphtv.cli.pictures import Picture, encode, picture_of
+    from graphtv.io.errors import FileError
+    from graphtv.io.pictures import Picture, encode, picture_of
 
     data = bytearray(encode(Picture(np.zeros((5, 6), np.uint8), "tiff"), "tiff"))
     first = int.from_bytes(data[4:8], "little")
@@ -151,25 +151,25 @@ def test_tiff_that_claims_to_be_huge_does_not_hang(height):
             data[at + 2 : at + 12] = b"\4\0\1\0\0\0" + height.to_bytes(4, "little")
         if data[at : at + 2] == (278).to_bytes(2, "little"):  # rows per strip
             data[at + 8 : at + 12] = (1).to_bytes(4, "little")
-    with pytest.raises(UsageError, match=rf"picture\.tif.*{height}"):
+    with pytest.raises(FileError, match=rf"picture\.tif.*{height}"):
         picture_of(bytes(data), "picture.tif")
 
 
 def test_scribbles_of_an_empty_array_are_refused(tmp_path):
     """An empty array has no minimum, but the code computed it."""
-    from graphtv.cli.errors import UsageError
-    from graphtv.cli.scribbles import read_scribbles
+    from graphtv.cli.files import read_scribbles
+    from graphtv.io.errors import FileError
 
     np.save(tmp_path / "empty.npy", np.zeros((0, 3), dtype=np.uint8))
-    with pytest.raises(UsageError, match=r"empty\.npy must have scribbles of at least 2 classes"):
+    with pytest.raises(FileError, match=r"empty\.npy must have scribbles of at least 2 classes"):
         read_scribbles(str(tmp_path / "empty.npy"), None)
 
 
 def test_small_files_that_claim_huge_images_are_refused_before_memory_is_taken():
     """A black and white TIFF of 200 bytes claims 350 million rows, and each needs a pointer."""
     image = pytest.importorskip("PIL.Image")
-    from graphtv.cli.errors import UsageError
-    from graphtv.cli.pictures import picture_of
+    from graphtv.io.errors import FileError
+    from graphtv.io.pictures import picture_of
 
     for kind in ("TIFF", "PNG"):
         buffer = io.BytesIO()
@@ -182,7 +182,7 @@ def test_small_files_that_claim_huge_images_are_refused_before_memory_is_taken()
         else:
             head = b"IHDR" + (1).to_bytes(4, "big") + (352_321_541).to_bytes(4, "big") + data[24:29]
             data = data[:12] + head + zlib.crc32(head).to_bytes(4, "big") + data[33:]
-        with pytest.raises(UsageError, match="352321541"):
+        with pytest.raises(FileError, match="352321541"):
             picture_of(data, "input")
 
 

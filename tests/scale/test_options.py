@@ -124,8 +124,8 @@ def test_momentum_saves_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     slope = np.add.outer(np.arange(160), np.arange(160)) / 50.0
     noise = np.random.default_rng(0).normal(size=slope.shape)
     image = da.from_array(slope + noise, chunks=40)
-    with_momentum = denoise_tv(image, 3.0, tol=1e-6, return_result=True)[1]
+    with_momentum = denoise_tv(image, 3.0, tol=1e-9, return_result=True)[1]
     monkeypatch.setattr(Rounds, "_momentum", lambda self: 0.0)
-    without = denoise_tv(image, 3.0, tol=1e-6, return_result=True)[1]
+    without = denoise_tv(image, 3.0, tol=1e-9, return_result=True)[1]
     assert with_momentum.status == without.status == "optimal"
     assert with_momentum.iterations < 0.7 * without.iterations

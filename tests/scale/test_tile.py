@@ -7,7 +7,8 @@ import pytest
 
 from graphtv import HuberTV, Problem, SquaredLoss, TotalVariation, grid_graph
 from graphtv.scale.coordinates import Coordinates
-from graphtv.scale.tile import Tile, Unknown
+from graphtv.scale.tile import Tile
+from graphtv.scale.window import Unknown
 
 NOBODY = Unknown(1.0, np.zeros(()), np.zeros(()))
 
@@ -80,7 +81,7 @@ def test_parts_join_and_paste(axis: int) -> None:
     for mine, theirs in zip((*joined.p, *joined.weights), (*tile.p, *tile.weights), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     other = random_tile((4, 5, 6)).start(tuple(0.5 * p for p in tile.p))
-    pasted = tile.paste(axis, [(1, other.points(axis, 1, 3))])
+    pasted = tile.paste([((axis, 1, 3), other.points(axis, 1, 3))])
     np.testing.assert_array_equal(
         np.take(pasted.u, [1, 2], axis=axis), np.take(other.u, [1, 2], axis=axis)
     )
@@ -91,22 +92,22 @@ def test_parts_join_and_paste(axis: int) -> None:
 @pytest.mark.parametrize("delta", [0.0, 0.3])
 def test_relaxing_closes_the_inner_gap_and_leaves_the_border(delta: float) -> None:
     tile = random_tile((6, 7), delta=delta)
-    relaxed = tile.relax(1e-9, unknown=NOBODY)
-    data = tile._given(1.0)
-    assert relaxed._inside(data, 1.0).gap <= 1e-8
+    relaxed = tile.with_points(tile.window().relax(1e-9, unknown=NOBODY))
+    assert relaxed.window().gap(NOBODY) <= 1e-8
     for axis, (mine, theirs) in enumerate(zip(relaxed.p, tile.p, strict=True)):
         for end in (0, -1):
             np.testing.assert_array_equal(
                 np.take(mine, end, axis=axis), np.take(theirs, end, axis=axis)
             )
-    assert relaxed.relax(1e-7, unknown=NOBODY) is relaxed
+    window = relaxed.window()
+    assert window.relax(1e-7, unknown=NOBODY) is window
 
 
 def test_weightless_edges_keep_no_flow() -> None:
     tile = random_tile((6, 7))
     tile.weights[0][2:4] = 0.0
-    relaxed = tile.relax(1e-9, unknown=NOBODY)
-    assert relaxed._inside(relaxed._given(1.0), 1.0).gap <= 1e-8
+    relaxed = tile.with_points(tile.window().relax(1e-9, unknown=NOBODY))
+    assert relaxed.window().gap(NOBODY) <= 1e-8
 
 
 def test_flows_across_borders_move_on_as_before() -> None:

@@ -337,6 +337,29 @@ def test_descent_has_all_that_runs_have():
     assert stopped.status == "interrupted"
 
 
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_log_history_and_time_limits(penalty, capsys):
+    problem = make("squared", penalty, graph=grid_graph((20, 30), 0.5))
+    infos = []
+    result = solve(problem, tol=1e-7, verbose=True, callback=infos.append)
+    table = capsys.readouterr().out
+    assert result.status in table
+    assert type(penalty).__name__ in table
+    assert infos
+    assert result.history[-1].iteration == result.iterations
+    assert result.history[-1].relative_gap == pytest.approx(result.relative_gap, rel=1e-3)
+    assert result.history["dual"][-1] == pytest.approx(result.dual, rel=1e-12)
+    assert (np.diff(result.history["iteration"]) >= 0).all()
+    assert sum(stage.iterations for stage in result.stages) == result.iterations
+    late = solve(problem, tol=1e-7, time_limit=0.0)
+    assert late.status == "time_limit"
+    verify(late, problem)
+    near = Problem(problem.graph, SquaredLoss(problem.data.signal + 1e-3), penalty)
+    warm = solve(near, tol=1e-7, warm_start=result)
+    assert warm.iterations <= solve(near, tol=1e-7).iterations
+    verify(warm, near)
+
+
 def test_extreme_weights():
     rng = np.random.default_rng(11)
     f = rng.normal(size=(6, 8))

@@ -23,7 +23,7 @@ import graphtv
 
 rng = np.random.default_rng(0)
 graph = graphtv.grid_graph((1000, 1000), 1.5)
-problem = graphtv.Problem(graph, graphtv.SquaredLoss(rng.normal(size=10**6)))
+problem = graphtv.Problem(graph, graphtv.SquaredLoss(rng.normal(size=10**6)), graphtv.{penalty})
 solve = graphtv.solve  # imported before the signal may come
 
 def send():
@@ -45,18 +45,23 @@ print(json.dumps({{
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "preconditioner", "delay"),
+    ("method", "preconditioner", "delay", "penalty"),
     [
-        ("descent", "auto", 0.1),  # while it sets up
-        ("descent", "auto", 1.0),
-        ("pdhg", "none", 1.0),
-        ("pdhg", "auto", 1.0),
-        ("exact", "auto", 1.0),
-        ("exact", "auto", 3.0),  # during the flows
+        ("descent", "auto", 0.1, "TotalVariation()"),  # while it sets up
+        ("descent", "auto", 1.0, "TotalVariation()"),
+        ("pdhg", "none", 1.0, "TotalVariation()"),
+        ("pdhg", "auto", 1.0, "TotalVariation()"),
+        ("exact", "auto", 1.0, "TotalVariation()"),
+        ("exact", "auto", 3.0, "TotalVariation()"),  # during the flows
+        ("auto", "auto", 1.0, "IsotropicTV()"),
+        ("auto", "auto", 3.0, "IsotropicTV()"),
+        ("auto", "auto", 2.0, "CoupledTV(delta=0.1)"),
     ],
 )
-def test_control_c_on_a_million_vertices(method, preconditioner, delay):
-    program = CHILD.format(method=method, preconditioner=preconditioner, delay=delay)
+def test_control_c_on_a_million_vertices(method, preconditioner, delay, penalty):
+    program = CHILD.format(
+        method=method, preconditioner=preconditioner, delay=delay, penalty=penalty
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
     )

@@ -1,4 +1,7 @@
-"""No method takes more than 12 doubles per vertex and 3 per edge beyond graph and signal."""
+"""No method takes more than 12 doubles per vertex and 3 per edge beyond graph and signal.
+
+Isotropic and coupled total variation of images take at most 16 doubles per pixel and channel.
+"""
 
 import os
 import subprocess
@@ -37,6 +40,28 @@ def run(n, density, options):
 options = eval(sys.argv[3])
 run(100, int(sys.argv[2]), options)
 print(run(int(sys.argv[1]), int(sys.argv[2]), options))
+"""
+
+CHILD_OF_GROUPS = """
+import ctypes, sys
+import numpy as np
+from graphtv import CoupledTV, IsotropicTV, Problem, SquaredLoss, grid_graph, solve
+
+def line(name):
+    return next(x for x in open("/proc/self/status") if x.startswith(name)).split()[1]
+
+def run(shape, channels, penalty, tol):
+    data = np.random.default_rng(0).random((*shape, *channels))
+    problem = Problem(grid_graph(shape, 0.1), SquaredLoss(data), penalty)
+    ctypes.CDLL(None).malloc_trim(0)
+    open("/proc/self/clear_refs", "w").write("5")
+    before = int(line("VmHWM"))
+    solve(problem, n_threads=1, tol=tol)
+    return 1024 * (int(line("VmHWM")) - before) / (8 * 16 * data.size)
+
+shape, channels, penalty, tol = eval(sys.argv[1])
+run((8,) * len(shape), channels, penalty, tol)
+print(run(shape, channels, penalty, tol))
 """
 
 
@@ -109,11 +134,32 @@ def test_a_descent_that_rested_goes_on():
 )
 def test_peak_of_a_run(density, options):
     n_vertices = 60_000 if density == 10 else 150_000
+    assert peak(CHILD, str(n_vertices), str(density), repr(options)) <= NOISE
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+@pytest.mark.parametrize(
+    "image",
+    [
+        "(700, 700), (), IsotropicTV()",
+        "(400, 400), (3,), CoupledTV()",
+        "(400, 400), (3,), IsotropicTV()",
+        "(400, 400), (3,), IsotropicTV(coupled=True)",
+    ],
+)
+def test_peak_of_isotropic_and_coupled_images(image, tol):
+    assert peak(CHILD_OF_GROUPS, f"{image}, {tol}") <= NOISE
+
+
+def peak(program, *arguments):
+    """The largest memory of a run, relative to what is allowed."""
     child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(n_vertices), str(density), repr(options)],
+        [sys.executable, "-c", program, *arguments],
         capture_output=True,
         text=True,
         check=True,
         env={**os.environ, "MALLOC_ARENA_MAX": "1"},
     )
-    assert float(child.stdout) <= NOISE
+    return float(child.stdout)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtv import (
+    PDHG,
     AbsoluteLoss,
     CoupledTV,
     EntropicSimplex,
@@ -188,3 +189,40 @@ def test_the_start_of_pdhg_has_no_unit():
         problem = Problem(graph, SquaredLoss(white * image), HuberTV(0.1 * white**2))
         runs.append(solve(problem, method="pdhg", preconditioner="none").iterations)
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("scheme", ["fixed", "accelerated", "balanced"])
+@pytest.mark.parametrize(("preconditioner", "degrees"), [("none", (0, 0)), ("diagonal", (1, 1))])
+@pytest.mark.parametrize(("a", "b"), [(100, 0), (0, 100), (-150, 70), (7, 3)])
+def test_given_steps_have_the_units_of_the_user(scheme, preconditioner, degrees, a, b):
+    """Solvers work in other units if data or weights are very large or small."""
+    check_steps(scheme, preconditioner, *degrees, a, b)
+
+
+@pytest.mark.parametrize(("a", "b"), [(100, 0), (0, 100), (-150, 70), (7, 3)])
+def test_given_steps_of_forests_have_the_units_of_the_user(a, b):
+    check_steps("fixed", "linear", 0, 2, a, b)
+
+
+def check_steps(scheme, preconditioner, degree_of_S, degree_of_T, a, b):
+    runs, sizes = [], []
+    for i, j in ((0, 0), (a, b)):
+        s, t = (degree_of_S * (j - i) + 2 * i - j), (degree_of_T * (j - i) - j)
+        steps = {"primal_step": np.ldexp(3.0, -s), "dual_step": np.ldexp(8.0, -t)}
+        if scheme == "balanced":
+            steps = {"primal_weight": np.ldexp(3.0, -(s - t) // 2)}
+        options = PDHG(scheme, gamma=np.ldexp(0.25, j - 2 * i), **steps)
+        runs.append(
+            solve(
+                scaled("squared", "tv", "random", 1, 1, True, i, j),
+                method=options,
+                preconditioner=preconditioner,
+                max_iterations=40,
+                callback=lambda info, s=s: sizes.append(np.ldexp(info.step, -s)),
+            )
+        )
+    one, two = runs
+    assert one.iterations == two.iterations > 1
+    np.testing.assert_array_equal(np.ldexp(one.u, a), two.u)
+    np.testing.assert_array_equal(one.p, two.p)
+    assert sizes[: len(sizes) // 2] == sizes[len(sizes) // 2 :]

@@ -6,9 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from graphtv.result import Record
 from graphtv.solver.facts import Facts
 from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly, plan
-from graphtv.solver.progress import Count, PolishAttempt, Progress, iterations_ahead
+from graphtv.solver.progress import (
+    Count,
+    PolishAttempt,
+    Progress,
+    dual_error,
+    iterations_ahead,
+)
 from graphtv.solver.strategy import Continue, Moment, Stop, Strategy, SwitchTo
 from graphtv.solver.termination import EXACT_GAP, LastProgress, ending
 from graphtv.solver.tuning import COSTS, TUNING
@@ -152,7 +159,8 @@ class TestPlan:
 
 
 def strategy(tolerance=1e-6, *, flows=True, max_iterations=100_000, **changes):
-    chosen = Plan("exact" if flows else "descent", "", "edges", "auto", flows, can_polish=True)
+    method = "exact" if flows else "descent"
+    chosen = Plan(method, "", "edges", "auto", flows, prefers_flows=flows, can_polish=True)
     return Strategy(replace(chosen, **changes), tolerance, max_iterations, TUNING)
 
 
@@ -204,6 +212,26 @@ class TestDecisions:
         slow.fail(Count(33, 32, 0))
         now = Moment(33, 32, elapsed=1.0, is_exhausted=True)
         assert chosen.decide(slow, now) == SwitchTo("forests", keeps_point=False)
+
+    def test_but_not_at_low_accuracy_where_weights_are_even(self):
+        slow = history("edges", *falling(0.1, 1, 4, 8, 16, 32))
+        even, wide = (replace(SQUARED, tolerance=1e-3, spread=spread) for spread in (3.0, 1e5))
+        decisions = [
+            Strategy(plan(facts, TUNING), 1e-3, 1000, TUNING).decide(slow, at(slow))
+            for facts in (even, wide, replace(even, tolerance=1e-6))
+        ]
+        assert [decision.stage for decision in decisions] == ["forests", "flows", "flows"]
+
+    def test_a_level_set_needs_no_flow_to_be_exact(self):
+        record = Record(8, 0, 0.0, 1.0, 1.0, 0.0)
+        assert not strategy(EXACT_GAP).certifies(record, math.inf)
+        assert strategy(EXACT_GAP, is_level_set=True).certifies(record, math.inf)
+
+    @pytest.mark.parametrize(("is_blind", "waits"), [(True, True), (False, False)])
+    def test_where_data_is_missing_max_flow_costs_more(self, is_blind, waits):
+        near = history("pdhg", *falling(4.0, 21, 43, 86, scale=4e-4 * 86**4))  # 36 iterations to go
+        decision = strategy(1e-4, is_blind=is_blind).decide(near, at(near))
+        assert isinstance(decision, Continue) is waits
 
     @pytest.mark.parametrize(("kernel", "stage"), [("edges", "flows"), ("grid", "pdhg")])
     def test_where_data_is_missing_descent_is_over_soon(self, kernel, stage):
@@ -466,6 +494,60 @@ class TestPolishes:
         assert not strategy(1e-6, flows=False).polishes(progress, 0.5)
         progress = history("pdhg", (100, 1e-4))
         assert not strategy(1e-6, flows=False, can_polish=False).polishes(progress, math.inf)
+
+
+class TestNewton:
+    """When Newton's method improves the primal point of a descent over groups."""
+
+    @staticmethod
+    def history(*looks):
+        """Return a history with the given errors of the dual and of the primal objective."""
+        progress = Progress()
+        progress.begin("descent", "none", "stars", Count(0, 0, 0))
+        for own, dual, primal in ((1, 1.0, 1.0), *looks):
+            progress.record(Count(own, own, 0), 1.0 + primal, 1.0 - dual)
+            progress.goes_on(True)
+        return progress
+
+    def test_when_the_dual_point_is_accurate_enough(self):
+        s = strategy(flows=False)
+        early = self.history((100, 4e-5, 4e-4), (200, 1e-5, 1e-4))
+        assert not s.refines(early)
+        late = self.history((400, 2.4e-6, 4e-5), (800, 6e-7, 1e-5))
+        assert s.refines(late)
+        assert s.polishes(late, math.inf)
+
+    def test_not_where_a_few_iterations_more_are_cheaper(self):
+        progress = self.history((20, 2e-6, 1e-4), (40, 5e-7, 2e-6))
+        assert not strategy(flows=False).refines(progress)
+
+    def test_not_again_at_once(self):
+        s = strategy(flows=False)
+        progress = self.history((400, 2.4e-6, 4e-5), (800, 6e-7, 1e-5))
+        progress.polish = PolishAttempt(800, True, 0.1, is_refined=True)
+        assert not s.refines(progress)
+        progress.record(Count(1000, 1000, 0), 1.0 + 1e-6, 1.0 - 4e-7)
+        assert s.refines(progress)
+
+    def test_only_where_it_applies(self):
+        late = self.history((400, 2.4e-6, 4e-5), (800, 6e-7, 1e-5))
+        assert not strategy(flows=False, can_polish=False).refines(late)
+        late.kernel = "pdhg"
+        assert not strategy(flows=False).refines(late)
+
+    def test_the_next_look_is_when_the_dual_point_will_be_good(self):
+        s = strategy(flows=False)
+        early = self.history((100, 4e-5, 4e-4), (200, 1e-5, 1e-4))
+        assert s.next_look(early) == 400  # at most doubled
+        near = self.history((400, 4e-6, 4e-4), (800, 1e-6, 1e-4))
+        assert 900 <= s.next_look(near) <= 1000
+
+    def test_the_dual_error_follows_from_the_last_increase(self):
+        past = [(k, 1.0 - 3.0 / k**2) for k in (10, 20, 25, 28)]
+        assert dual_error(past) == pytest.approx(3.0 / 28**2)
+        assert dual_error([]) is None
+        assert dual_error([(10, 0.5), (11, 0.6)]) is None
+        assert dual_error([(10, 0.5), (20, 0.4)]) == 0.0
 
 
 class TestCertificates:

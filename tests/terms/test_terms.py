@@ -1,5 +1,7 @@
 """Data terms and penalties against references in forty digits, and against their properties."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -121,6 +123,9 @@ def test_fenchel_and_moreau(kind, case, other):
 @pytest.mark.parametrize("kind", LOSSES)
 @settings(max_examples=25)
 @given(case=entries(), slope=numbers)
+@example(
+    case=tuple(np.array(x) for x in ([5.0, 0.0], [0.01, 10.0], [0.0, 0.0], [1.0, 1.0])), slope=0.0
+)
 def test_minimizer_of_a_component(kind, case, slope):
     f, c, _, _ = case
     term, core = make(kind, f, c)
@@ -144,6 +149,24 @@ def test_minimizer_of_a_component(kind, case, slope):
     if curvature:
         noise = (np.sum(c * np.abs(f)) + abs(slope)) / curvature
         assert abs(m - expected) <= 1e-13 * noise + 1e-40
+
+
+@settings(max_examples=200)
+@given(
+    data=st.lists(st.tuples(numbers, weights.filter(bool)), min_size=1, max_size=6), slope=numbers
+)
+@example(data=[(5.0, 0.01), (0.0, 10.0)], slope=0.0)
+@example(data=[(1e12, 1e-3), (1e-12, 1e3), (-1e12, 1e-3)], slope=0.0)
+def test_weighted_mean_is_accurate_to_a_few_roundings(data, slope):
+    """The error is a few rounding errors of the mean and of the mean distance to it."""
+    f, c = (np.array(column) for column in zip(*data, strict=True))
+    m = SquaredLoss(f, c)._core_term.minimizer(np.arange(len(f), dtype=np.int32), 0, slope)
+    exact_f, exact_c = (list(map(Fraction, column)) for column in (f, c))
+    mass = sum(exact_c)
+    mean = (sum(x * y for x, y in zip(exact_f, exact_c, strict=True)) - Fraction(slope)) / mass
+    distance = sum(y * abs(x - mean) for x, y in zip(exact_f, exact_c, strict=True)) / mass
+    rounding = Fraction(np.finfo(float).eps)
+    assert abs(Fraction(m) - mean) <= 4 * rounding * (abs(mean) + distance)
 
 
 @pytest.mark.parametrize("kind", SMOOTH)

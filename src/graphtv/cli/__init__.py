@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from graphtv.cli.errors import UsageError
+from graphtv.io.errors import FileError
 
 COMMANDS = {
     "demo": "denoise, segment and cut small examples, and save a figure",
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = make_parser(name).parse_args(words)
         code: int | None = importlib.import_module(f"graphtv.cli.{name}").run(arguments)
         sys.stdout.flush()
-    except UsageError as error:
+    except (UsageError, FileError) as error:
         print(f"graphtv {name}: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

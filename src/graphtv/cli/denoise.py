@@ -9,7 +9,15 @@ from typing import Any
 
 from graphtv.cli.batch import is_batch, pairs
 from graphtv.cli.errors import UsageError
-from graphtv.cli.files import STANDARD, check_distinct, check_output, shown, write_bytes
+from graphtv.cli.files import (
+    STANDARD,
+    check_distinct,
+    check_output,
+    format_of,
+    read_picture,
+    shown,
+    write_bytes,
+)
 from graphtv.cli.solving import (
     EXIT_HELP,
     add_output_options,
@@ -17,11 +25,13 @@ from graphtv.cli.solving import (
     exit_code,
     json_text,
     positive,
+    positive_count,
     report,
     run_facts,
     solving,
     with_options,
 )
+from graphtv.io.errors import FileError
 
 FORMATS = ("jpeg", "npy", "png", "tiff")
 SUFFIXES = (".jpeg", ".jpg", ".npy", ".png", ".tif", ".tiff")
@@ -105,10 +115,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--connectivity",
-        type=int,
-        choices=(1, 2),
+        type=positive_count,
         default=1,
-        help="2 adds diagonal neighbours in 2-D (default: 1)",
+        metavar="K",
+        help="2 and 3 add diagonals; or the number of neighbours: 4, 8, 16 in 2-D, 6, 18, 26 in 3-D"
+        " (default: %(default)s)",
     )
     parser.add_argument(
         "--isotropic",
@@ -186,7 +197,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in each:
         try:
             ended = _denoise(one)
-        except UsageError as error:  # continue with the other files
+        except (UsageError, FileError) as error:  # continue with the other files
             print(f"graphtv denoise: error: {error}", file=sys.stderr)
             ended = 2
         code = max(code, ended)
@@ -204,7 +215,7 @@ def _denoise(arguments: argparse.Namespace) -> int:
     """Denoise a file and return the exit code."""
     from graphtv.applications.imaging.denoising import denoise_tv
     from graphtv.applications.imaging.noise import suggest_weight
-    from graphtv.cli.pictures import check_can_hold, encode, format_of, read_picture
+    from graphtv.io.pictures import check_can_hold, encode, of_type
     from graphtv.terms import HuberTV, TotalVariation
 
     picture = read_picture(arguments.input)
@@ -212,7 +223,7 @@ def _denoise(arguments: argparse.Namespace) -> int:
     axis = picture.channel_axis if arguments.channel_axis == "auto" else arguments.channel_axis
     picture = dataclasses.replace(picture, channel_axis=_as_axis(axis, picture.pixels.ndim))
     kind = arguments.format or format_of(arguments.output, picture.format)
-    check_can_hold(picture, kind, arguments.output)
+    check_can_hold(picture, kind, shown(arguments.output, "output"))
     mask = None if arguments.mask is None else _read_mask(arguments.mask, picture, name)
     common: dict[str, Any] = {
         "mask": mask,
@@ -243,7 +254,7 @@ def _denoise(arguments: argparse.Namespace) -> int:
             **common,
             **options,
         )
-    pixels = _as_type(denoised, picture.pixels.dtype, holds_counts=arguments.loss == "poisson")
+    pixels = of_type(denoised, picture.pixels.dtype, holds_counts=arguments.loss == "poisson")
     content = encode(dataclasses.replace(picture, pixels=pixels), kind)
     write_bytes(arguments.output, content)
     facts = {
@@ -275,7 +286,7 @@ def _check(arguments: argparse.Namespace) -> None:
             "--weight must be a number with --loss, --huber, --isotropic or --coupled;"
             " auto is not supported"
         )
-    if arguments.isotropic and arguments.connectivity != 1:
+    if arguments.isotropic and arguments.connectivity not in (1, 4, 6):
         raise UsageError("--isotropic needs --connectivity 1")
 
 
@@ -299,8 +310,6 @@ def _as_axis(axis: int | None, ndim: int) -> int | None:
 
 def _read_mask(path: str, picture: Any, name: str) -> Any:
     """Return the known pixels as booleans: those where the mask is not 0."""
-    from graphtv.cli.pictures import read_picture
-
     mask = read_picture(path)
     if mask.format == "jpeg":
         raise UsageError(f"{path} is a JPEG, which is lossy; the mask must be PNG, TIFF or .npy")
@@ -314,20 +323,3 @@ def _read_mask(path: str, picture: Any, name: str) -> Any:
     if not known.any():
         raise UsageError(f"{path} is 0 everywhere; known pixels must not be 0")
     return known
-
-
-def _as_type(denoised: Any, dtype: Any, *, holds_counts: bool) -> Any:
-    """Return the result of `denoise_tv` in the data type of the input."""
-    import numpy as np
-
-    from graphtv._validate import white_level
-
-    if dtype.kind == "f":
-        return denoised.astype(dtype)
-    if dtype.kind == "b":
-        return denoised >= 0.5
-    numbers = np.rint(denoised * white_level(dtype, holds_counts=holds_counts))
-    limits = np.iinfo(dtype)
-    # The largest 64-bit integer is rounded up as a float, out of the range of the type.
-    highest = min(float(limits.max), np.nextafter(limits.max + 1.0, 0.0))
-    return np.clip(numbers, limits.min, highest).astype(dtype)

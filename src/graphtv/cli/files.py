@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from graphtv.cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from graphtv.io.pictures import Picture
+    from graphtv.io.scribbles import Scribbles
 
 STANDARD = "-"
 """The name of standard input or output."""
@@ -21,6 +26,32 @@ def read_bytes(path: str) -> bytes:
             return file.read()
     except OSError as error:
         raise UsageError(f"{shown(path, 'input')}: {_reason(error)}") from None
+
+
+def read_picture(path: str) -> Picture:
+    """Read an image, a volume or an array."""
+    from graphtv.io.pictures import picture_of
+
+    return picture_of(read_bytes(path), shown(path, "input"))
+
+
+def read_scribbles(path: str, background: str | None) -> Scribbles:
+    """Read scribbles; `background` is the colour of pixels without scribbles, if unusual."""
+    from graphtv.io.scribbles import NoBackgroundError, scribbles_of
+
+    try:
+        return scribbles_of(read_bytes(path), shown(path, "input"), background)
+    except NoBackgroundError as error:
+        raise UsageError(f"{error}; set the background colour with --background") from None
+
+
+def format_of(path: str, otherwise: str) -> str:
+    """Return the format given by the suffix of a name; `otherwise` for standard output."""
+    from graphtv.io.pictures import FORMATS
+
+    if path == STANDARD:
+        return otherwise if otherwise in FORMATS.values() else "png"
+    return FORMATS[os.path.splitext(path)[1].lower()]
 
 
 def check_output(path: str, *, force: bool, suffixes: Collection[str] = ()) -> None:

@@ -7,7 +7,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from graphtv.cli.errors import UsageError
-from graphtv.cli.files import STANDARD, check_distinct, check_output, shown, write_bytes
+from graphtv.cli.files import (
+    STANDARD,
+    check_distinct,
+    check_output,
+    format_of,
+    read_picture,
+    read_scribbles,
+    shown,
+    write_bytes,
+)
 from graphtv.cli.solving import (
     EXIT_HELP,
     add_output_options,
@@ -20,8 +29,8 @@ from graphtv.cli.solving import (
 )
 
 if TYPE_CHECKING:
-    from graphtv.cli.pictures import Picture
-    from graphtv.cli.scribbles import Scribbles
+    from graphtv.io.pictures import Picture
+    from graphtv.io.scribbles import Scribbles
 
 SUFFIXES = (".npy", ".png", ".tif", ".tiff")
 TOLERANCE = 5e-4
@@ -87,7 +96,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_count,
         default=1,
         metavar="K",
-        help="2 adds diagonal neighbours (default: %(default)s)",
+        help="2 and 3 add diagonals; or the number of neighbours (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--coupled", action="store_true", help="take the Euclidean norm over the classes"
     )
     parser.add_argument(
         "--overrule", action="store_true", help="scribbled pixels may change their class"
@@ -108,8 +120,6 @@ def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from graphtv.applications.imaging.segmentation import segment_image
-    from graphtv.cli.pictures import read_picture
-    from graphtv.cli.scribbles import read_scribbles
 
     picture = read_picture(arguments.input)
     scribbles = read_scribbles(arguments.scribbles, arguments.background)
@@ -122,6 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
             xi=arguments.xi,
             epsilon=arguments.epsilon,
             connectivity=arguments.connectivity,
+            coupled=arguments.coupled,
             hold_scribbles=not arguments.overrule,
             return_result=True,
             **options,
@@ -185,7 +196,7 @@ def _pixels(picture: Picture, scribbles: Scribbles, arguments: argparse.Namespac
 
 
 def _encode(labels: Any, scribbles: Scribbles, path: str) -> bytes:
-    from graphtv.cli.pictures import Picture, encode, encode_labels, format_of
+    from graphtv.io.pictures import Picture, encode, encode_labels
 
     kind = format_of(path, "png" if labels.ndim == 2 else "npy")
     if kind == "png":
@@ -197,7 +208,7 @@ def _overlay(pixels: Any, labels: Any, scribbles: Scribbles) -> bytes:
     """Return the image tinted by class, with white borders."""
     import numpy as np
 
-    from graphtv.cli.pictures import Picture, encode
+    from graphtv.io.pictures import Picture, encode
 
     low, high = (float(pixels.min()), float(pixels.max())) if pixels.dtype != np.uint8 else (0, 255)
     grey = (pixels.astype(float) - low) / ((high - low) or 1.0)

@@ -38,6 +38,12 @@ def _order(gradient: scipy.sparse.csr_array) -> Indices:
     return _core.reverse_cuthill_mckee(gradient.shape[1], ends)
 
 
+def _diagonal(laplacian: scipy.sparse.csr_array) -> Floats:
+    """Return the diagonal, with 1 at isolated vertices."""
+    diagonal: Floats = laplacian.diagonal()
+    return np.where(diagonal > 0.0, diagonal, 1.0)
+
+
 def _factorised(
     laplacian: scipy.sparse.csr_array, components: Any, ordering: str
 ) -> Callable[[Floats], Floats]:
@@ -45,7 +51,7 @@ def _factorised(
     # Additional weight on the diagonal of one vertex sets its value to zero and nothing else.
     roots = np.unique(components, return_index=True)[1]
     ground = np.zeros(laplacian.shape[0])
-    ground[roots] = laplacian.diagonal()[roots]
+    ground[roots] = _diagonal(laplacian)[roots]
     grounded = scipy.sparse.csc_array(laplacian + scipy.sparse.diags_array(ground))
     factors = splu(
         grounded, permc_spec=ordering, diag_pivot_thresh=0.0, options={"SymmetricMode": True}
@@ -68,7 +74,7 @@ def conjugate_gradients(
     would be too large by the stretch of the other edges, so a Rayleigh quotient scales it.
     """
     n = laplacian.shape[0]
-    inverse_diagonal = 1 / laplacian.diagonal()
+    inverse_diagonal = 1 / _diagonal(laplacian)
     solve_forest = _forest_solver(gradient, components)
     sizes = np.bincount(components, minlength=n_components)
 

@@ -22,13 +22,15 @@ slightly reduced within the pieces, the pieces are the same, with |p| < 1.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv._validate import Floats, Indices, as_floats, moderate
+from graphtv._validate import Floats, Indices, moderate
 from graphtv.applications.fused.degrees_of_freedom import fused_components
+from graphtv.derivatives.reduced import reduced_adjoint
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.terms.base import WeightedLoss
@@ -65,18 +67,19 @@ class SolutionGradient(NamedTuple):
 
 
 def solution_vjp(problem: Problem, result: Result, cotangent: Any) -> SolutionGradient:
-    """Return the derivative of a function of the solution, in linear time.
+    """Return the derivative of a function of the solution with respect to data and weights.
 
     This is the product of a vector and the Jacobian of the solution (vector-Jacobian product). If
     ``loss(u)`` is a function of the solution, and `cotangent` is its derivative with respect to u,
     the result is its derivative with respect to the signal, the vertex weights and the edge
-    weights. The cost is O(n + m) per channel.
+    weights. For `TotalVariation` the cost is O(n + m) per channel. For other penalties a sparse
+    linear system is solved, with one unknown per piece.
 
     Parameters
     ----------
     problem : Problem
-        With the penalty `TotalVariation` and a smooth loss: `SquaredLoss`, `HuberLoss`,
-        `LogisticLoss` or `PoissonLoss`.
+        With a smooth loss: `SquaredLoss`, `HuberLoss`, `LogisticLoss` or `PoissonLoss`. The
+        penalty is `TotalVariation`, `HuberTV`, `CoupledTV` or `IsotropicTV`.
     result : Result
         The solution of the problem, from ``solve(problem, tol=0)``. With a larger `tol`, pieces
         that the certificate cannot tell apart count as one.
@@ -86,14 +89,16 @@ def solution_vjp(problem: Problem, result: Result, cotangent: Any) -> SolutionGr
     Returns
     -------
     SolutionGradient
-        A named tuple: signal, vertex_weights, edge_weights.
+        A named tuple: signal, vertex_weights, edge_weights. The first two have the labels of the
+        data, if it has any.
 
     Notes
     -----
     Where a small change would split a piece, the solution has no unique derivative. The result is
     then the element of the generalised Jacobian that keeps the pieces as they are. The derivative
     is 0 for a piece without data, whose value need not be unique. It is also 0 for a piece on which
-    the loss is linear, such as the linear part of the Huber loss.
+    the loss is linear, such as the linear part of the Huber loss. With `HuberTV`, an edge whose
+    difference is exactly δ counts as linear.
 
     Examples
     --------
@@ -106,23 +111,42 @@ def solution_vjp(problem: Problem, result: Result, cotangent: Any) -> SolutionGr
     >>> gradient.signal, gradient.edge_weights
     (array([0.5, 0.5, 0. ]), array([0. , 0.5]))
     """
-    loss = _check(problem, result)
-    g = moderate(as_floats(cotangent, "cotangent"), "cotangent")
-    if g.shape != problem.shape:
-        raise ValueError(f"cotangent must have shape {problem.shape}, got {g.shape}")
-    n = problem.graph.n_vertices
-    u = as_floats(result.u, "result.u").reshape(loss.shape)
-    pieces = fused_components(problem.graph, result).reshape(n, -1)
-    v = adjoint_state(pieces, g.reshape(n, -1), loss.second_derivative(u).reshape(n, -1))
+    u = _check(problem, result)
+    g = moderate(problem.point(cotangent, "cotangent"), "cotangent")
+    gradient = solution_gradient(problem, u, pieces_of(problem, replace(result, u=u)), g)
     shape = problem.shape
-    per_entry = v.reshape(loss.shape)
-    weights = loss.weights
-    slope = loss.derivative(u) / np.where(weights > 0.0, weights, 1.0)
     return SolutionGradient(
-        (-loss.mixed_derivative(u) * per_entry).reshape(shape),
-        (-slope * per_entry).reshape(shape),
-        edge_gradient(problem.graph.edges, pieces, u.reshape(n, -1), v).sum(axis=1),
+        problem.labelled(gradient.signal.reshape(shape)),
+        problem.labelled(gradient.vertex_weights.reshape(shape)),
+        gradient.edge_weights,
     )
+
+
+def pieces_of(problem: Problem, result: Result) -> NDArray[np.int32] | None:
+    """Return the pieces of a solution, of shape (n, C); None if the penalty has curvature."""
+    if problem.delta != 0.0:
+        return None
+    return fused_components(problem.graph, result).reshape(problem.graph.n_vertices, -1)
+
+
+def solution_gradient(
+    problem: Problem, u: Floats, pieces: NDArray[np.int32] | None, cotangent: Floats
+) -> SolutionGradient:
+    """Return the derivative for arrays with one row per vertex; `pieces` as from `pieces_of`."""
+    loss, graph = as_smooth_loss(problem), problem.graph
+    columns = (graph.n_vertices, -1)
+    at, g = u.reshape(columns), cotangent.reshape(columns)
+    curvature = loss.second_derivative(u).reshape(columns)
+    if pieces is not None:
+        v = adjoint_state(pieces, g, curvature)
+        of_edges = edge_gradient(graph.edges, pieces, at, v).sum(axis=1)
+    else:
+        penalty: Any = problem.penalty
+        groups = penalty.entry_groups(graph, problem.dual_shape)
+        v, of_edges = reduced_adjoint(graph, at, g, curvature, groups, penalty.delta)
+    v = v.reshape(loss.shape)
+    slope = loss.derivative(u) / np.where(loss.weights > 0.0, loss.weights, 1.0)
+    return SolutionGradient(-loss.mixed_derivative(u) * v, -slope * v, of_edges)
 
 
 def adjoint_state(pieces: NDArray[np.integer[Any]], cotangent: Floats, curvature: Floats) -> Floats:
@@ -145,15 +169,24 @@ def edge_gradient(edges: Indices, pieces: NDArray[np.integer[Any]], u: Floats, v
     return np.asarray(jumps * (v[tails] - v[heads]))
 
 
-def _check(problem: Any, result: Any) -> WeightedLoss:
-    """Return the loss of the problem if its solution has a derivative."""
-    if not isinstance(problem, Problem):
-        raise ValueError(f"problem must be a graphtv.Problem, got {problem!r}")
-    if problem.delta != 0.0:
-        raise ValueError(f"problem must have the penalty TotalVariation(), got {problem.penalty!r}")
+def as_smooth_loss(problem: Problem) -> WeightedLoss:
+    """Return the loss of a problem if its solution has a derivative."""
+    if not hasattr(problem.penalty, "entry_groups"):
+        raise ValueError(
+            "problem must have a penalty of graphtv, such as TotalVariation() or HuberTV(delta),"
+            f" got {problem.penalty!r}"
+        )
     loss = problem.data
     if not isinstance(loss, WeightedLoss) or not loss.traits.is_smooth:
         raise ValueError(f"problem must have a smooth loss, got {loss!r}")
-    if not isinstance(result, Result) or result.u.shape != problem.shape:
-        raise ValueError(f"result must be a Result of the problem, got {result!r}")
     return loss
+
+
+def _check(problem: Any, result: Any) -> Floats:
+    """Return the solution as an array with one row per vertex, if it has a derivative."""
+    if not isinstance(problem, Problem):
+        raise ValueError(f"problem must be a graphtv.Problem, got {problem!r}")
+    as_smooth_loss(problem)
+    if not isinstance(result, Result):
+        raise ValueError(f"result must be a Result of the problem, got {result!r}")
+    return problem.point(result.u, "result.u")

@@ -17,11 +17,17 @@ from graphtv._validate import (
     Indices,
     as_array,
     as_floats,
+    as_real,
     as_shape,
     as_weights,
+    brief,
+    describe,
+    first_index,
     frozen,
+    moderate,
 )
 from graphtv.graph.graph import Graph, as_graph
+from graphtv.graph.neighbourhood import Step, crofton_weights, neighbour_steps, step_slices
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,11 +62,18 @@ class GridStructure:
         return GridStructure, (self.shape, self.coordinates)
 
 
-def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
+def grid_graph(
+    shape: int | Sequence[int],
+    weights: Any = 1.0,
+    *,
+    connectivity: int = 1,
+    spacing: Any = None,
+) -> Graph:
     """Return the grid graph of the given shape: neighbours along each axis are joined.
 
     Vertices are numbered in row-major order, so that ``signal = image.ravel()``. Edges are ordered
     by axis, axis 0 first, then by their lower vertex. Each edge is (lower, higher) vertex.
+    Diagonal edges, if any, come after those along the axes.
 
     Parameters
     ----------
@@ -69,14 +82,37 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
     weights : float or sequence
         One number for all edges, or a sequence with one number or array per axis. The array of
         axis a has the shape of the grid with one entry less along axis a. Its entry at x is the
-        weight of the edge from x to x + e_a. Edges of weight zero are dropped.
+        weight of the edge from x to x + e_a. Edges of weight zero are dropped. With diagonals it
+        must be one number.
+    connectivity : int, optional
+        By how many coordinates neighbours may differ, as in scikit-image: 1 for neighbours along
+        the axes, 2 and 3 for diagonals too, in 2-D and 3-D. Or the number of neighbours: 4, 8 or
+        16 in 2-D, and 6, 18 or 26 in 3-D. The weights are then those of the Cauchy-Crofton
+        formula: total variation measures lengths and areas nearly equally in all directions.
+    spacing : float or sequence of float, optional
+        Distance between neighbours along each axis, 1 by default. Weights are divided by it.
 
     Examples
     --------
     >>> grid_graph((2, 3), weights=[1.0, 5.0]).edges.tolist()
     [[0, 3], [1, 4], [2, 5], [0, 1], [1, 2], [3, 4], [4, 5]]
+    >>> grid_graph((2, 2), connectivity=8).weights.round(3)
+    array([0.5  , 0.5  , 0.5  , 0.5  , 0.354, 0.354])
     """
     lengths = as_shape(shape)
+    steps = neighbour_steps(connectivity, len(lengths))
+    distances = as_spacing(spacing, len(lengths))
+    if len(steps) > len(lengths):
+        if isinstance(weights, Sequence) or np.ndim(weights):
+            raise ValueError(
+                f"weights must be a number unless connectivity is 1, got {brief(weights)}"
+            )
+        number = moderate(as_real(weights, "weights", minimum=0.0), "weights")
+        factors = crofton_weights(tuple(steps), distances)
+        return stepped_graph(lengths, steps, [np.asarray(number * factor) for factor in factors])
+    per_axis = _weights_per_axis(weights, lengths)
+    if spacing is not None:
+        per_axis = [w / h for w, h in zip(per_axis, distances, strict=True)]
     n = math.prod(lengths)
     if n > INDEX_LIMIT:
         raise ValueError(f"shape must have at most {INDEX_LIMIT} vertices, got {lengths}")
@@ -84,7 +120,6 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
     if m > INDEX_LIMIT:
         raise ValueError(f"shape must have at most {INDEX_LIMIT} edges, got {lengths}")
     check_memory(EDGE_BYTES * m, f"a grid of shape {lengths}")
-    per_axis = _weights_per_axis(weights, lengths)
 
     edges = np.empty((m, 2), dtype=np.int32)
     omega = np.empty(m)
@@ -102,6 +137,50 @@ def grid_graph(shape: int | Sequence[int], weights: Any = 1.0) -> Graph:
     if not positive.all():
         edges, omega = edges[positive], omega[positive]
     return Graph._from_simple(n, edges, omega, _row_major(lengths))
+
+
+def stepped_graph(shape: tuple[int, ...], steps: list[Step], weights: list[Floats]) -> Graph:
+    """Return the graph whose edges join pixels by these steps, with a number or array per step."""
+    n = math.prod(shape)
+    if n > INDEX_LIMIT:
+        raise ValueError(f"shape must have at most {INDEX_LIMIT} vertices, got {shape}")
+    slices = [step_slices(shape, step) for step in steps]
+    m = sum(
+        math.prod(n - abs(x) if n > abs(x) else 0 for n, x in zip(shape, step, strict=True))
+        for step in steps
+    )
+    if m > INDEX_LIMIT:
+        raise ValueError(f"shape must have at most {INDEX_LIMIT} edges, got {shape}")
+    check_memory(EDGE_BYTES * m, f"a grid of shape {shape}")
+    edges, omega = np.empty((m, 2), dtype=np.int32), np.empty(m)
+    vertices = np.arange(n, dtype=np.int32).reshape(shape)
+    start = 0
+    for (here, there), weight in zip(slices, weights, strict=True):
+        tails = vertices[here]
+        own = slice(start, start + tails.size)
+        edges[own, 0], edges[own, 1] = tails.ravel(), vertices[there].ravel()
+        omega[own] = weight.ravel()
+        start += tails.size
+    positive = omega > 0
+    if not positive.all():
+        edges, omega = edges[positive], omega[positive]
+    return Graph._from_simple(n, edges, omega)
+
+
+def as_spacing(spacing: Any, n_axes: int) -> tuple[float, ...]:
+    """Return the distance between neighbours along every axis."""
+    if spacing is None:
+        return (1.0,) * n_axes
+    given = moderate(as_floats(spacing, "spacing"), "spacing")
+    if given.shape not in ((), (n_axes,)):
+        raise ValueError(
+            f"spacing must be a number or have one entry for each of the {n_axes} axes of pixels,"
+            f" got shape {given.shape}"
+        )
+    if not (given > 0).all():
+        where = first_index(~(given > 0))
+        raise ValueError(f"spacing must be above 0, got {given[where]} at {describe(where)}")
+    return tuple(float(h) for h in np.broadcast_to(given, (n_axes,)))
 
 
 def recognize_grid(graph: Graph) -> GridStructure | None:

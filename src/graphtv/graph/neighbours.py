@@ -10,7 +10,7 @@ import numpy as np
 
 from graphtv._elementary import exp
 from graphtv._memory import check_memory
-from graphtv._nearest import nearest
+from graphtv._nearest import Places, nearest
 from graphtv._shares import run_shares
 from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
 from graphtv.graph.graph import Graph
@@ -80,14 +80,9 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
 
     # Scaled by a power of two near the largest coordinate, squared distances cannot overflow.
     _, exponent = np.frexp(np.abs(positions).max(initial=0))
-    distances, neighbours = _nearest(np.ldexp(positions, -exponent), k)
-    # d(i, j) and d(j, i) are the same float, so it does not matter which of the two is kept.
-    low, high = np.sort([np.repeat(np.arange(n), k), neighbours.ravel()], axis=0)
-    pairs, kept = np.unique(low * n + high, return_index=True)
-    edges = np.stack(np.divmod(pairs, n), axis=1)
-    between = distances.ravel()[kept]
+    edges, between, farthest = neighbour_pairs(np.ldexp(positions, -exponent), k)
     if length is None:
-        scales = distances[:, -1][edges].max(axis=1)
+        scales = farthest[edges].max(axis=1)
         relative = np.divide(between, scales, out=np.zeros_like(between), where=scales > 0)
     else:
         with np.errstate(over="ignore"):
@@ -95,6 +90,20 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
     with np.errstate(over="ignore"):
         weights = exp(-np.square(relative))
     return Graph(n, edges, np.maximum(weights, TINY))
+
+
+def neighbour_pairs(points: Floats, k: int) -> tuple[Places, Floats, Floats]:
+    """Return the edges of the k-nearest-neighbour graph, their lengths, and the farthest distances.
+
+    Edges (i, j) have i < j and are in lexicographic order. The farthest distance of a point is that
+    to the last of its own k neighbours.
+    """
+    n = len(points)
+    distances, neighbours = _nearest(points, k)
+    # d(i, j) and d(j, i) are the same float, so it does not matter which of the two is kept.
+    low, high = np.sort([np.repeat(np.arange(n), k), neighbours.ravel()], axis=0)
+    pairs, kept = np.unique(low * n + high, return_index=True)
+    return np.stack(np.divmod(pairs, n), axis=1), distances.ravel()[kept], distances[:, -1]
 
 
 def _as_bandwidth(bandwidth: Any) -> float | None:
@@ -105,7 +114,7 @@ def _as_bandwidth(bandwidth: Any) -> float | None:
     return as_real(bandwidth, "bandwidth", minimum=0, strict=True)
 
 
-def _nearest(points: Floats, k: int) -> tuple[Floats, np.ndarray[Any, np.dtype[np.int64]]]:
+def _nearest(points: Floats, k: int) -> tuple[Floats, Places]:
     """Return distances and indices of the k nearest neighbours of each point, nearest first."""
     from scipy.spatial import cKDTree
 

@@ -5,6 +5,7 @@ Every function draws into matplotlib axes, by default the current ones, and retu
 """
 
 from graphtv.plot.convergence import draw_convergence
+from graphtv.plot.dendrograms import draw_dendrogram
 from graphtv.plot.images import draw_before_after, draw_labels
 from graphtv.plot.partitions import TITLES, draw_partition, draw_partitions
 from graphtv.plot.paths import draw_criterion, draw_path
@@ -19,6 +20,7 @@ __all__ = [
     "draw_before_after",
     "draw_convergence",
     "draw_criterion",
+    "draw_dendrogram",
     "draw_labels",
     "draw_partition",
     "draw_partitions",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphtv._validate import Floats, as_array, as_choice, as_edges, as_flag, as_floats
 from graphtv.graph.graph import Graph, as_graph
+from graphtv.graph.labelled import in_order
 from graphtv.plot.layout import positions_of
 from graphtv.plot.style import INK, axes_or_current, check_axes
 
@@ -48,8 +49,8 @@ def draw_signal(
     ----------
     graph : Graph
         The graph.
-    signal : array_like, shape (n,)
-        The values; NaN is drawn in grey.
+    signal : array_like of shape (n,), pandas, xarray, dict or str
+        The values, matched with the names of the graph as in `fused_lasso`; NaN is drawn in grey.
     positions : array_like, shape (n, 2) or (n, 3), optional
         Positions of the vertices in 2-D (possibly longitude and latitude) or 3-D. By default they
         are the coordinates of a grid, or a layout computed from the distances in the graph.
@@ -87,7 +88,7 @@ def draw_signal(
     ... )  # doctest: +SKIP
     """
     n = as_graph(graph).n_vertices
-    values = _as_values(signal, n)
+    values = _as_values(in_order(signal, "signal", graph), n)
     style = as_choice(edges, "edges", EDGES)
     is_map = as_flag(geographic, "geographic")
     faces = None if triangles is None else _as_triangles(triangles, n)

@@ -1,11 +1,12 @@
-"""Certified solutions on grids larger than memory, with Dask, on one machine or many.
+"""Certified solutions on grids and graphs larger than memory, with Dask, on one machine or many.
 
-A `GridProblem` is built from dask arrays. `Tiles` divides it into `Tile`s, which are kept in memory
-or in files (`storage`). `Rounds` solves windows of them in turn until the gap is closed, and
-`solve` returns a `TiledResult`. `graphtv.denoise_tv` and `graphtv.fused_lasso` use this package for
-dask arrays.
+A problem is divided into parts, which are kept in memory or in files (`storage`): a `GridProblem`
+of dask arrays into `Tile`s, a `GraphProblem` on a `PartitionedGraph` into `Part`s. `Parts` holds
+them on the workers, and `Rounds` solves windows of them in turn until the gap is closed.
+`graphtv.denoise_tv` and `graphtv.fused_lasso` use this package for dask arrays, and
+`graphtv.fused_lasso` and `graphtv.solve` for partitioned graphs.
 """
 
-from graphtv.scale.result import TiledResult
+from graphtv.scale.result import PartitionedResult, TiledResult
 
-__all__ = ["TiledResult"]
+__all__ = ["PartitionedResult", "TiledResult"]

@@ -18,12 +18,12 @@ from graphtv._atomic import replaced
 from graphtv.problem import Proof
 from graphtv.result import Record
 from graphtv.scale.coordinates import Coordinates
+from graphtv.scale.parts import Parts
 from graphtv.scale.storage import Folder, Handle
-from graphtv.scale.tile import Unknown
-from graphtv.scale.tiles import Tiles
+from graphtv.scale.window import Unknown
 from graphtv.terms._units import Units
 
-FORMAT = 3
+FORMAT = 4
 
 PARTS = ("tiles", "coarse")
 """Names that the folder may contain besides the manifest."""
@@ -58,25 +58,25 @@ class Checkpoint:
         self.path = path
         self.folder = Folder(path)
 
-    def write(self, tiles: Tiles, state: State) -> None:
+    def write(self, parts: Parts, state: State) -> None:
         """Write the manifest of a complete round, then delete all other files."""
         content = {
             "format": FORMAT,
-            "chunks": tiles.tiling.chunks,
-            "delta": tiles.problem.delta,
-            "unknown": [tiles.unknown.rho, *(np.asarray(e).tolist() for e in tiles.unknown[1:])],
-            "version": tiles.version,
-            "coordinates": [tiles.coordinates.centre.tolist(), tiles.coordinates.units],
+            "signature": parts.problem.signature,
+            "delta": parts.problem.delta,
+            "unknown": [parts.unknown.rho, *(np.asarray(e).tolist() for e in parts.unknown[1:])],
+            "version": parts.version,
+            "coordinates": [parts.coordinates.centre.tolist(), parts.coordinates.units],
             "records": state.records,
             "proofs": [state.proof, state.unrounded],
-            "tiles": [asdict(handle) for handle in tiles.handles.values()],
+            "parts": [asdict(handle) for handle in parts.handles.values()],
         }
-        self.folder.sync(tiles.handles.values())
+        self.folder.sync(parts.handles.values())
         with replaced(self._manifest) as file:
             file.write(json.dumps(content).encode())
-        self.folder.keep(tiles.handles.values())
+        self.folder.keep(parts.handles.values())
 
-    def read(self, tiles: Tiles) -> State | None:
+    def read(self, parts: Parts) -> State | None:
         """Load the tiles of the folder into `tiles` and return the state of the run.
 
         Return None if the folder has no complete round.
@@ -92,35 +92,35 @@ class Checkpoint:
                 " choose another folder"
             )
         try:
-            chunks = tuple(map(tuple, content["chunks"]))
+            signature = content["signature"]
             records = [Record(*record) for record in content["records"]]
             state = State(records, *(Proof(*proof) for proof in content["proofs"]))
             centre, units = content["coordinates"]
             coordinates = Coordinates(np.array(centre), Units(*units))
             handles = [
                 Handle(
-                    tuple(tile["index"]),
-                    tile["version"],
-                    tile["delta"],
-                    tuple(tile["weights"]),
-                    tile["has_c"],
-                    tile["has_before"],
-                    tile["digest"],
-                    tile["data"],
+                    tuple(part["index"]),
+                    part["version"],
+                    part["kind"],
+                    part["numbers"],
+                    tuple(part["data_names"]),
+                    tuple(part["point_names"]),
+                    part["digest"],
+                    part["data"],
                 )
-                for tile in content["tiles"]
+                for part in content["parts"]
             ]
             rho, least, most = content["unknown"]
             unknown = Unknown(rho, np.array(least), np.array(most))
             version = content["version"]
         except (KeyError, TypeError) as error:
             raise ValueError(f"checkpoint {self.path} cannot be read: {error!r}") from None
-        is_ours = chunks == tiles.tiling.chunks
+        is_ours = signature == parts.problem.signature
         if is_ours:
-            tiles.handles = {handle.index: handle for handle in handles}
-            tiles.unknown, tiles.version = unknown, version
-            tiles.coordinates = coordinates
-            is_ours = content["delta"] == tiles.problem.delta and tiles.check()
+            parts.handles = {handle.index: handle for handle in handles}
+            parts.unknown, parts.version = unknown, version
+            parts.coordinates = coordinates
+            is_ours = content["delta"] == parts.problem.delta and parts.check()
         if not is_ours:
             raise ValueError(
                 f"checkpoint must be of the same problem, got {self.path} of another; delete it,"

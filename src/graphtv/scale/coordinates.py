@@ -5,14 +5,15 @@ As there, u = centre + 2ᵃ v, and the objective is 2ᵇ times that of v.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtv._validate import Floats
 from graphtv.normal_form import nearest_datum, scaled_number
 from graphtv.result import Record
-from graphtv.terms._units import NO_UNITS, Units, exponent_of, scaled
+from graphtv.terms._units import NO_UNITS, Units, exactly_scaled, exponent_of, scaled
 
 
 class Coordinates(NamedTuple):
@@ -39,6 +40,27 @@ class Coordinates(NamedTuple):
     def has_centre(self) -> bool:
         """Whether u is rounded around an offset."""
         return bool(self.centre.any())
+
+    def data(
+        self, f: NDArray[Any], c: NDArray[Any] | None, filling: Floats
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return data and vertex weights for v, with a value where there is no data.
+
+        Raises
+        ------
+        InexactError
+            If the units do not suit some number.
+        """
+        a, b = self.units
+        if not self.are_plain:
+            f = f.astype(np.float64) - self.centre
+            f = f if c is None else np.where(c > 0.0, f, 0.0)
+            f = exactly_scaled(f, -a)
+        if 2 * a != b:
+            c = exactly_scaled(np.ones(f.shape) if c is None else c.astype(np.float64), 2 * a - b)
+        if c is not None:
+            f = np.where(c > 0.0, f, filling.astype(f.dtype))
+        return f, c
 
     def restore(self, v: Floats) -> Floats:
         """Return u for v, rounded."""

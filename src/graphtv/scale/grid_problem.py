@@ -11,10 +11,11 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
 
-from graphtv.scale.tiling import Index, Tiling, fitting_chunks, layers
-
-FACTOR = 4
-"""Coarsening factor along each axis."""
+from graphtv.scale.coarse_grid import FACTOR, coarse_box
+from graphtv.scale.grid_arrays import dual_arrays
+from graphtv.scale.layout import Index, Pair
+from graphtv.scale.tile import Tile
+from graphtv.scale.tiling import Tiling, fitting_chunks, layers
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,98 @@ class GridProblem:
     def n_entries(self) -> int:
         """Numbers in f."""
         return math.prod(self.f.shape)
+
+    @property
+    def input(self) -> str:
+        """What the user gave, for error messages."""
+        return "dask arrays"
+
+    @property
+    def n_channel_axes(self) -> int:
+        """Number of axes of f after those of the grid."""
+        return int(self.f.ndim - len(self.weights))
+
+    @property
+    def kind(self) -> type[Any]:
+        """The class of the parts."""
+        return Tile
+
+    @property
+    def keys(self) -> list[Index]:
+        """The tiles."""
+        return list(self.tiling)
+
+    @property
+    def signature(self) -> Any:
+        """The tiling, as JSON."""
+        return [list(lengths) for lengths in self.tiling.chunks]
+
+    @property
+    def bytes_per_round(self) -> int:
+        """The bytes of all strips, their returned points and the layers for the certificate."""
+        tiling, d = self.tiling, len(self.weights)
+        channels = self.n_entries // math.prod(tiling.shape)
+        fields = 1 + d  # u and p
+        data = 1 + (self.c is not None)
+        arrays = sum(not isinstance(weight, float) for weight in self.weights)
+        total = 0
+        for axis in range(d):
+            for below, above in tiling.pairs(axis):
+                side = math.prod(tiling.lengths(below)) // tiling.lengths(below)[axis]
+                depth = tiling.depth(below, axis) + tiling.depth(above, axis)
+                total += side * (depth * ((data + 2 * fields) * channels + arrays) + channels)
+        return 8 * total
+
+    def description(self) -> dict[str, str]:
+        """Return what the log says about the grid."""
+        shape = " × ".join(map(str, self.tiling.shape))
+        longest = " × ".join(str(max(lengths)) for lengths in self.tiling.chunks)
+        return {"grid": f"{shape} in {self.tiling.n_tiles} tiles up to {longest}"}
+
+    def ingredients(self) -> dict[Index, tuple[Any, ...]]:
+        """Return f, c and the weights of every tile."""
+        f, c = self.blocks(self.f), self.blocks(self.c)
+        return {index: (f[index], c[index], self.tile_weights(index)) for index in self.tiling}
+
+    def strips(self) -> list[list[Pair]]:
+        """Return the strips across all borders; those along the same axis do not overlap."""
+        tiling, found = self.tiling, []
+        for axis in range(len(tiling.counts)):
+            strips = []
+            for below, above in tiling.pairs(axis):
+                end, depth = tiling.lengths(below)[axis], tiling.depth(below, axis)
+                lower, upper = (axis, end - depth, end), (axis, 0, tiling.depth(above, axis))
+                strips.append(Pair(below, above, lower, upper))
+            if strips:
+                found.append(strips)
+        return found
+
+    def beyond(self, key: Index) -> list[tuple[Index, Any] | None]:
+        """Return the neighbours above a tile, whose first layers its certificate needs."""
+        above = (self.tiling.above(key, axis) for axis in range(len(key)))
+        return [None if other is None else (other, axis) for axis, other in enumerate(above)]
+
+    def borders(self) -> list[tuple[int, int, int, int]]:
+        """Return the pairs of neighbours; a tile has two borders along each axis."""
+        numbers = {index: number for number, index in enumerate(self.tiling)}
+        return [
+            (numbers[below], numbers[above], 2 * axis + 1, 2 * axis)
+            for axis in range(len(self.tiling.counts))
+            for below, above in self.tiling.pairs(axis)
+        ]
+
+    def starts(self, coarse: Any) -> dict[Index, tuple[Any, ...]]:
+        """Return the first index of every tile, and the coarse p that intersects it."""
+        p, counts = dual_arrays(coarse), coarse.problem.tiling.shape
+        found: dict[Index, tuple[Any, ...]] = {}
+        for index in self.tiling:
+            begin, lengths = self.tiling.begin(index), self.tiling.lengths(index)
+            boxes = [coarse_box(a, begin, lengths, counts) for a in range(len(counts))]
+            found[index] = (
+                begin,
+                [None if box is None else in_one(p[axis][box]) for axis, box in enumerate(boxes)],
+            )
+        return found
 
     def blocks(self, values: Any) -> dict[Index, Delayed | None]:
         """Return the blocks of f or c by tile."""

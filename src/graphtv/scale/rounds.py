@@ -1,4 +1,4 @@
-"""Block descent over the windows of a grid until the gap is closed.
+"""Block descent over the windows of a problem until the gap is closed.
 
 A round first solves every tile, given the flows across its border. Then it solves, for each axis,
 every strip across a border, given the flows out of the strip. Every edge is inside one of these
@@ -26,9 +26,9 @@ from typing import Any
 from graphtv.problem import Proof
 from graphtv.result import Record, Status
 from graphtv.scale.checkpoint import Checkpoint, State
+from graphtv.scale.parts import Parts
 from graphtv.scale.steps import Effort
 from graphtv.scale.storage import Memory, Storage
-from graphtv.scale.tiles import Tiles
 from graphtv.solver.log import Log
 from graphtv.solver.termination import CLOSER, LastProgress, ending
 
@@ -64,6 +64,8 @@ class Options:
         Threads per window; by default one if there are several tiles.
     callback : callable or None
         Called after every round with its record. Returning True ends the run.
+    stop : callable or None
+        Called after every round. Returning True ends the run.
     log : Log
         Prints a row per round.
     checkpoint : Checkpoint or None
@@ -75,6 +77,7 @@ class Options:
     deadline: float | None = None
     n_threads: int | None = None
     callback: Callable[[Record], Any] | None = None
+    stop: Callable[[], Any] | None = None
     log: Log = field(default_factory=lambda: Log(False))
     checkpoint: Checkpoint | None = None
 
@@ -91,27 +94,30 @@ class Rounds:
         is added, in the coordinates of the tiles.
     """
 
-    def __init__(self, tiles: Tiles, options: Options) -> None:
-        self.tiles, self.options = tiles, options
+    def __init__(self, parts: Parts, options: Options) -> None:
+        self.parts, self.options = parts, options
         self.records: list[Record] = []
         self.proof = self.unrounded = Proof(math.inf, -math.inf, math.inf, math.inf, math.inf)
         self._start = time.perf_counter()
 
     def start_from_coarse(self) -> None:
-        """Start from p of a coarser grid, recursively."""
-        coarse = self.tiles.problem.coarser()
-        if self.tiles.tiling.n_tiles == 1 or coarse is None:
+        """Start from p of a coarser problem."""
+        if self.parts.n_parts == 1:
+            return
+        coarse = self.parts.problem.coarser()
+        tolerance = max(self.options.tolerance, COARSE_TOLERANCE)
+        if coarse is None:
+            self.parts.start_from_clusters(tolerance, self.options.deadline)
             return
         storage: Storage = Memory()
         if self.options.checkpoint is not None:
             storage = self.options.checkpoint.folder.inner("coarse")
-        tolerance = max(self.options.tolerance, COARSE_TOLERANCE)
-        tiles = Tiles(coarse, storage)
-        tiles.open()
-        rounds = Rounds(tiles, Options(tolerance, COARSE_ROUNDS, self.options.deadline))
+        parts = Parts(coarse, storage)
+        parts.open()
+        rounds = Rounds(parts, Options(tolerance, COARSE_ROUNDS, self.options.deadline))
         rounds.start_from_coarse()
         rounds.run()
-        self.tiles.start_from(tiles)
+        self.parts.start_from(parts)
         storage.clear()
 
     def resume(self, state: State) -> None:
@@ -123,33 +129,33 @@ class Rounds:
         """Run rounds until the tolerance or a limit is reached."""
         status = self._judge() if self.records else None
         while status is None:
-            handles = self.tiles.handles
+            handles = self.parts.handles
             try:
                 self._round()
                 status = self._judge()
             except KeyboardInterrupt:
                 if not self.records:
                     raise
-                self.tiles.handles = handles
+                self.parts.handles = handles
                 status = "interrupted"
         return status
 
     def _round(self) -> None:
         """Solve all windows once, certify, and store a record."""
-        self.proof, self.unrounded = self.tiles.relax(self._effort())
+        self.proof, self.unrounded = self.parts.relax(self._effort())
         number = len(self.records) + 1
         record = Record(
             number,
-            number * self.tiles.n_windows,
+            number * self.parts.n_windows,
             time.perf_counter() - self._start,
             self.proof.primal,
             self.proof.dual,
             self.proof.relative_gap,
         )
-        self.records.append(self.tiles.coordinates.record(record))
+        self.records.append(self.parts.coordinates.record(record))
         if self.options.checkpoint is not None:
             state = State(self.records, self.proof, self.unrounded)
-            self.options.checkpoint.write(self.tiles, state)
+            self.options.checkpoint.write(self.parts, state)
         self.options.log.row(self.records[-1], 0.0, 0)
 
     def _judge(self) -> Status | None:
@@ -171,12 +177,13 @@ class Rounds:
         )
 
     def _is_told_to_end(self, record: Record) -> bool:
-        callback = self.options.callback
-        return callback is not None and callback(record) is True
+        callback, stop = self.options.callback, self.options.stop
+        is_told = callback is not None and callback(record) is True
+        return is_told or (stop is not None and bool(stop()))
 
     def _effort(self) -> Effort:
         options, is_first = self.options, not self.records
-        n_threads = options.n_threads or (1 if self.tiles.tiling.n_tiles > 1 else None)
+        n_threads = options.n_threads or (1 if self.parts.n_parts > 1 else None)
         allowed, relative = 0.0, max(FIRST_TOLERANCE, FIRST_SHARE * options.tolerance)
         if not is_first:
             primal, dual, gap = self.unrounded[:3]
@@ -185,11 +192,12 @@ class Rounds:
                 wanted *= CLOSER  # rounding costs less where pieces are flat
             allowed, relative = max(wanted, FALL * gap), 0.0
         return Effort(
-            allowed / self.tiles.problem.n_entries,
+            allowed / self.parts.problem.n_entries,
             relative,
             is_first,
             self._momentum(),
-            self.tiles.unknown,
+            self.parts.unknown,
+            options.tolerance,
             n_threads,
             options.deadline,
         )

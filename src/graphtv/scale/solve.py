@@ -1,4 +1,4 @@
-"""Solve a problem on a grid of dask arrays."""
+"""Solve a problem in parts: on a grid of dask arrays, or on a partitioned graph."""
 
 from __future__ import annotations
 
@@ -12,44 +12,70 @@ import numpy as np
 from graphtv._validate import as_callable, as_count, as_flag, as_real
 from graphtv.result import History
 from graphtv.scale.checkpoint import PARTS, Checkpoint
+from graphtv.scale.graph_problem import GraphProblem, dual_point, primal_point
+from graphtv.scale.grid_arrays import dual_arrays, primal_array
 from graphtv.scale.grid_problem import GridProblem
-from graphtv.scale.result import TiledResult
+from graphtv.scale.layout import Layout
+from graphtv.scale.parts import Parts
+from graphtv.scale.result import PartitionedResult, TiledResult
 from graphtv.scale.rounds import Options, Rounds
 from graphtv.scale.scheduler import WorkersPausedError
 from graphtv.scale.storage import Memory
-from graphtv.scale.tiles import Tiles
 from graphtv.solver.log import Log
 from graphtv.solver.termination import EXACT_GAP
 
-TAKEN = ("tol", "max_iterations", "time_limit", "callback", "verbose", "n_threads", "checkpoint")
+TAKEN = (
+    "tol",
+    "max_iterations",
+    "time_limit",
+    "callback",
+    "verbose",
+    "n_threads",
+    "stop",
+    "checkpoint",
+)
 
 LOST = ("KilledWorker", "CommClosedError", "FutureCancelledError", "TimeoutError")
 """Errors that Dask raises when it cannot complete the work."""
 
 
 def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> TiledResult:
-    """Solve a problem tile by tile, and return the solution with its certificate.
+    """Solve a problem on a grid tile by tile, and return the solution with its certificate."""
+    parts, facts = _run(problem, caller, options)
+    u, p = primal_array(parts), dual_arrays(parts)
+    return TiledResult(u=u, p=p, chunks=problem.tiling.chunks, **facts)
+
+
+def solve_partitioned(
+    problem: GraphProblem, caller: str, options: dict[str, Any]
+) -> PartitionedResult:
+    """Solve a problem on a graph part by part, and return the solution with its certificate."""
+    parts, facts = _run(problem, caller, options)
+    return PartitionedResult(u=primal_point(parts), p=dual_point(parts), **facts)
+
+
+def _run(problem: Layout, caller: str, options: dict[str, Any]) -> tuple[Parts, dict[str, Any]]:
+    """Run until the end, and return the parts and the attributes of the result.
 
     Parameters
     ----------
-    problem : GridProblem
+    problem : Layout
         The problem.
     caller : str
         The name of the calling function for error messages.
     options : dict
         `tol`, `max_iterations` (rounds), `time_limit`, `callback`, `verbose` and `n_threads` (per
-        window) as in `graphtv.solve`. `checkpoint` is a folder for the tiles.
+        window) as in `graphtv.solve`. `checkpoint` is a folder for the parts.
     """
     start, clock = time.perf_counter(), time.time()
     for name in options:
         if name not in TAKEN:
             raise ValueError(
-                f"{caller} does not support {name} for dask arrays, only {', '.join(TAKEN)}"
+                f"{caller} does not support {name} for {problem.input}, only {', '.join(TAKEN)}"
             )
     tolerance = as_real(options.get("tol", 1e-6), "tol", minimum=0.0)
     limit = options.get("time_limit")
     threads = options.get("n_threads")
-    callback = as_callable(options.get("callback"), "callback")
     log = Log(as_flag(options.get("verbose", False), "verbose"))
     checkpoint = _as_checkpoint(options.get("checkpoint"))
     chosen = Options(
@@ -57,21 +83,22 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
         as_count(options.get("max_iterations", 1000), "max_iterations", minimum=1),
         None if limit is None else clock + as_real(limit, "time_limit", minimum=0.0),
         None if threads is None else as_count(threads, "n_threads", minimum=1),
-        callback,
+        as_callable(options.get("callback"), "callback"),
+        as_callable(options.get("stop"), "stop"),
         log,
         checkpoint,
     )
-    tiles = Tiles(problem, Memory() if checkpoint is None else checkpoint.folder)
-    rounds = Rounds(tiles, chosen)
+    parts = Parts(problem, Memory() if checkpoint is None else checkpoint.folder)
+    rounds = Rounds(parts, chosen)
     log.header(**_facts(problem, tolerance, checkpoint))
-    found = None if checkpoint is None else checkpoint.read(tiles)
+    found = None if checkpoint is None else checkpoint.read(parts)
     try:
         if found is not None:
             rounds.resume(found)
         else:
             if checkpoint is not None:
                 checkpoint.clear()
-            tiles.open()
+            parts.open()
             rounds.start_from_coarse()
         setup_time = time.perf_counter() - start
         status = rounds.run()
@@ -82,27 +109,25 @@ def solve_tiled(problem: GridProblem, caller: str, options: dict[str, Any]) -> T
             what = f"workers were lost, and their work could not be repeated: {error!r}"
             raise RuntimeError(_advise(what, checkpoint)) from error
         raise
-    coordinates = tiles.coordinates
-    result = TiledResult(
-        u=tiles.primal_array(),
-        p=tiles.dual_arrays(),
-        primal=coordinates.objective(rounds.proof.primal),
-        dual=coordinates.objective(rounds.proof.dual),
-        gap=coordinates.objective(rounds.proof.gap),
-        relative_gap=rounds.proof.relative_gap,
-        rounding=coordinates.objective(rounds.proof.rounding),
-        status=status,
-        tolerance=tolerance,
-        iterations=len(rounds.records),
-        chunks=problem.tiling.chunks,
-        bytes_per_round=_bytes_per_round(problem),
-        setup_time=setup_time,
-        solve_time=time.perf_counter() - start - setup_time,
-        history=History(rounds.records),
-        error_bound=_error_bound(rounds),
-    )
-    log.footer(result)
-    return result
+    coordinates, proof = parts.coordinates, rounds.proof
+    facts: dict[str, Any] = {
+        "primal": coordinates.objective(proof.primal),
+        "dual": coordinates.objective(proof.dual),
+        "gap": coordinates.objective(proof.gap),
+        "relative_gap": proof.relative_gap,
+        "rounding": coordinates.objective(proof.rounding),
+        "status": status,
+        "tolerance": tolerance,
+        "iterations": len(rounds.records),
+        "n_parts": parts.n_parts,
+        "bytes_per_round": problem.bytes_per_round,
+        "setup_time": setup_time,
+        "solve_time": time.perf_counter() - start - setup_time,
+        "history": History(rounds.records),
+        "error_bound": _error_bound(rounds),
+    }
+    log.footer(PartitionedResult(u=None, p=None, **facts))
+    return parts, facts
 
 
 def _advise(what: str, checkpoint: Checkpoint | None) -> str:
@@ -130,42 +155,24 @@ def _as_checkpoint(given: Any) -> Checkpoint | None:
     return Checkpoint(path.absolute())
 
 
-def _bytes_per_round(problem: GridProblem) -> int:
-    """Return the bytes of all strips, their returned points and the layers for the certificate."""
-    tiling, d = problem.tiling, len(problem.weights)
-    channels = problem.n_entries // math.prod(tiling.shape)
-    fields = 1 + d  # u and p
-    data = 1 + (problem.c is not None)
-    arrays = sum(not isinstance(weight, float) for weight in problem.weights)
-    total = 0
-    for axis in range(d):
-        for below, above in tiling.pairs(axis):
-            side = math.prod(tiling.lengths(below)) // tiling.lengths(below)[axis]
-            depth = tiling.depth(below, axis) + tiling.depth(above, axis)
-            total += side * (depth * ((data + 2 * fields) * channels + arrays) + channels)
-    return 8 * total
-
-
 def _error_bound(rounds: Rounds) -> float | None:
     """Return √(2 gap/γ) ≥ ‖u - u*‖ where γ = 1, without vertex weights."""
-    if rounds.tiles.problem.c is not None:
+    if rounds.parts.problem.c is not None:
         return None
-    proof, unknown = rounds.proof, rounds.tiles.unknown
+    proof, unknown = rounds.proof, rounds.parts.unknown
     bound = math.sqrt(2.0 * (proof.gap + proof.gap_rounding)) * (1.0 + 1e-15)
     extent = float(np.max(unknown.most - unknown.least))
-    if not bound <= math.sqrt(rounds.tiles.problem.n_entries) * extent:
+    if not bound <= math.sqrt(rounds.parts.problem.n_entries) * extent:
         return None  # the range of the data says more
-    return rounds.tiles.coordinates.length(bound)
+    return rounds.parts.coordinates.length(bound)
 
 
-def _facts(problem: GridProblem, tolerance: float, checkpoint: Checkpoint | None) -> dict[str, str]:
-    tiling = problem.tiling
-    longest = " × ".join(str(max(lengths)) for lengths in tiling.chunks)
+def _facts(problem: Layout, tolerance: float, checkpoint: Checkpoint | None) -> dict[str, str]:
     penalty = "total variation" if problem.delta == 0.0 else f"Huber({problem.delta:g})"
     facts = {
         "problem": f"squared loss + {penalty}",
-        "grid": f"{' × '.join(map(str, tiling.shape))} in {tiling.n_tiles} tiles up to {longest}",
-        "method": "block descent over tiles and strips across their borders",
+        **problem.description(),
+        "method": "block descent over parts and strips across their borders",
         "tolerance": "exact" if tolerance == 0.0 else f"{tolerance:g}",
     }
     if checkpoint is not None:

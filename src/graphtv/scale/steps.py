@@ -1,4 +1,4 @@
-"""The tasks on tiles that run on the workers. Arguments are handles and numbers.
+"""The tasks on parts that run on the workers. Arguments are handles and numbers.
 
 No task changes its arguments, and all tasks are deterministic, so a task can be repeated after a
 worker was lost.
@@ -7,20 +7,21 @@ worker was lost.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphtv._validate import Floats
+from graphtv.scale import reduction
 from graphtv.scale.certificate import Share
+from graphtv.scale.coarse_grid import prolonged
 from graphtv.scale.coordinates import Coordinates
-from graphtv.scale.grid_problem import FACTOR
+from graphtv.scale.layout import Index
 from graphtv.scale.storage import Storage
-from graphtv.scale.tile import Points, Tile, Unknown
-from graphtv.scale.tiling import Index, layers
+from graphtv.scale.tiling import layers
+from graphtv.scale.window import Unknown
 from graphtv.terms._units import InexactError
 
 
@@ -40,6 +41,8 @@ class Effort:
         Extrapolation factor of the flows across borders before tiles are solved.
     unknown : Unknown
         The treatment of vertices without data.
+    tolerance : float
+        The relative gap of the whole problem that the run is to reach.
     n_threads : int or None
         Threads per window.
     deadline : float or None
@@ -51,22 +54,30 @@ class Effort:
     is_first: bool
     momentum: float
     unknown: Unknown
+    tolerance: float
     n_threads: int | None
     deadline: float | None
 
-    def relax(self, tile: Tile, is_cold: bool = False) -> Tile:
-        """Solve the interior of a tile within the time limit."""
-        seconds = None if self.deadline is None else self.deadline - time.time()
+    def relax(self, box: Any, is_cold: bool = False) -> Any:
+        """Solve the interior of a part or a strip within the time limit."""
+        seconds = seconds_until(self.deadline)
         if seconds is not None and seconds <= 0.0:
-            return tile
-        return tile.relax(
-            self.density * tile.f.size,
+            return box
+        window = box.window()
+        relaxed = window.relax(
+            self.density * window.f.size,
             relative=self.relative,
             is_cold=is_cold,
             unknown=self.unknown,
             n_threads=self.n_threads,
             time_limit=seconds,
         )
+        return box if relaxed is window else box.with_points(relaxed)
+
+
+def seconds_until(deadline: float | None) -> float | None:
+    """Return the seconds until a time, as in `time.time`."""
+    return None if deadline is None else deadline - time.time()
 
 
 @dataclass(frozen=True)
@@ -100,36 +111,24 @@ def run(step: Callable[..., Any], storage: Storage, *args: Any) -> Any:
         storage.settle()
 
 
-def open_tile(
-    storage: Storage,
-    index: Index,
-    f: NDArray[Any],
-    c: NDArray[Any] | None,
-    weights: list[Any],
-    delta: float,
+def open_part(
+    storage: Storage, index: Index, kind: type[Any], ingredients: Sequence[Any], delta: float
 ) -> Any:
-    """Make a tile from blocks and store it."""
-    return storage.put(_tile_of(f, c, weights, delta), index, 0)
+    """Make a part and store it."""
+    return storage.put(kind.made_of(*ingredients, delta), index, 0)
 
 
 def is_made_of(
-    storage: Storage, handle: Any, f: NDArray[Any], c: NDArray[Any] | None, weights: list[Any]
+    storage: Storage, handle: Any, kind: type[Any], ingredients: Sequence[Any], delta: float
 ) -> bool:
-    """Return whether a tile in a folder was made from these blocks."""
-    return bool(_tile_of(f, c, weights, handle.delta).digest() == handle.digest)
+    """Return whether a part in a folder was made from these ingredients."""
+    return bool(kind.made_of(*ingredients, delta).digest() == handle.digest)
 
 
-def _tile_of(f: NDArray[Any], c: NDArray[Any] | None, weights: list[Any], delta: float) -> Tile:
-    if c is not None and (c == 1.0).all():
-        c = None
-    made = tuple(w if isinstance(w, float) else np.asarray(w, dtype=np.float64) for w in weights)
-    return Tile.at_rest(f, c, made, delta)
-
-
-def take_census(storage: Storage, handle: Any) -> Census:
+def take_census(storage: Storage, handle: Any, n_channel_axes: int) -> Census:
     """Return the statistics of a tile."""
     tile = storage.get(handle)
-    axes = tuple(range(len(tile.weights)))
+    axes = tuple(range(tile.f.ndim - n_channel_axes))
     known = np.ones(tile.f.shape, dtype=bool) if tile.c is None else tile.c > 0.0
     return Census(
         known.sum(axis=axes, dtype=np.float64),
@@ -138,7 +137,7 @@ def take_census(storage: Storage, handle: Any) -> Census:
         np.min(tile.f, axis=axes, where=known, initial=np.inf).astype(np.float64),
         np.max(tile.f, axis=axes, where=known, initial=-np.inf).astype(np.float64),
         float(tile.f.size if tile.c is None else np.sum(tile.c, dtype=np.float64)),
-        float(1.0 if tile.c is None else np.max(tile.c)),
+        float(1.0 if tile.c is None else np.max(tile.c, initial=0.0)),
     )
 
 
@@ -170,80 +169,30 @@ def prolong(
     begin: tuple[int, ...],
     coarse: list[Floats | None],
 ) -> Any:
-    """Start a tile from p on the sides of coarse cells.
-
-    `coarse` contains, for each axis, the part of the coarse p that intersects the tile (see
-    `coarse_box`).
-    """
-    tile = storage.get(handle)
-    p = tuple(np.zeros(q.shape) for q in tile.p)
-    for axis, values in enumerate(coarse):
-        if values is None or values.size == 0:
-            continue
-        place: list[slice] = []
-        for a, (first, n) in enumerate(zip(begin, tile.lengths, strict=True)):
-            if a == axis:
-                low = _planes(first, n).start - first
-                place.append(slice(low, low + FACTOR * (values.shape[a] - 1) + 1, FACTOR))
-            else:
-                skip = first % FACTOR
-                values = np.repeat(values, FACTOR, axis=a)[layers(a, slice(skip, skip + n))]
-                place.append(slice(0, values.shape[a]))
-        p[axis][tuple(place)] = values
-    for axis, weight in enumerate(tile.weights):
-        if isinstance(weight, np.ndarray):
-            there = weight > 0.0
-            p[axis][...] = np.where(
-                there if p[axis].ndim == there.ndim else there[..., None], p[axis], 0.0
-            )
-    return storage.put(tile.start(p), index, version, handle)
+    """Start a tile from the parts of p on a coarser grid that intersect it."""
+    tile: Any = storage.get(handle)
+    return storage.put(tile.start(prolonged(tile, begin, coarse)), index, version, handle)
 
 
-def coarse_box(
-    axis: int, begin: tuple[int, ...], lengths: tuple[int, ...], counts: tuple[int, ...]
-) -> tuple[slice, ...] | None:
-    """Return the slices of the coarse p along an axis that intersect a tile, or None."""
-    box = []
-    for a, (first, n) in enumerate(zip(begin, lengths, strict=True)):
-        if a == axis:
-            planes = _planes(first, n)
-            low, high = planes.start // FACTOR - 1, planes.stop // FACTOR
-            box.append(slice(low, min(high, counts[a] - 1)))
-        else:
-            box.append(slice(first // FACTOR, min(-(-(first + n) // FACTOR), counts[a])))
-        if box[-1].stop <= box[-1].start:
-            return None
-    return tuple(box)
-
-
-def _planes(first: int, n: int) -> slice:
-    """Return the first multiple of FACTOR above 0 from `first` on, and the end of the tile."""
-    return slice(max(-(-first // FACTOR), 1) * FACTOR, first + n)
-
-
-def relax_tile(storage: Storage, handle: Any, index: Index, version: int, effort: Effort) -> Any:
-    """Solve the interior of a tile."""
-    tile = storage.get(handle)
-    moved = tile if effort.is_first else tile.extrapolate(effort.momentum)
+def relax_part(storage: Storage, handle: Any, index: Index, version: int, effort: Effort) -> Any:
+    """Solve the interior of a part."""
+    part = storage.get(handle)
+    moved = part.anchored()
+    moved = moved if effort.is_first else moved.extrapolate(effort.momentum)
     relaxed = effort.relax(moved, effort.is_first)
-    return handle if relaxed is tile else storage.put(relaxed, index, version, handle)
+    return handle if relaxed is part else storage.put(relaxed, index, version, handle)
 
 
-def take(storage: Storage, handle: Any, axis: int, first: int, last: int) -> Tile:
-    """Return layers of a tile to send to a neighbour."""
-    return storage.get(handle).part(axis, first, last)
+def take(storage: Storage, handle: Any, where: Any) -> Any:
+    """Return a piece of a part to send to a neighbour."""
+    return storage.get(handle).piece(where)
 
 
-def relax_strip(
-    storage: Storage, lower: Tile, upper: Tile, axis: int, effort: Effort
-) -> tuple[Points | None, Points | None]:
-    """Solve the interior of a strip across a border; return its two parts, None if unchanged."""
-    strip = lower.join(upper, axis)
+def relax_strip(storage: Storage, low: Any, high: Any, effort: Effort) -> tuple[Any, Any]:
+    """Solve the interior of a strip across a border; return its sides, None if unchanged."""
+    strip = low.join(high)
     relaxed = effort.relax(strip)
-    if relaxed is strip:
-        return None, None
-    at, end = lower.lengths[axis], strip.lengths[axis]
-    return relaxed.points(axis, 0, at), relaxed.points(axis, at, end)
+    return (None, None) if relaxed is strip else relaxed.halves()
 
 
 def paste(
@@ -251,45 +200,143 @@ def paste(
     handle: Any,
     index: Index,
     version: int,
-    axis: int,
-    lower: Points | None,
-    upper: Points | None,
+    places: list[Any],
+    pieces: list[Any],
 ) -> Any:
-    """Insert the layers at both ends of an axis."""
-    if lower is None and upper is None:
+    """Insert the new points of pieces."""
+    new = [(at, piece) for at, piece in zip(places, pieces, strict=True) if piece is not None]
+    if not new:
         return handle
-    tile = storage.get(handle)
-    pieces = [] if lower is None else [(0, lower)]
-    if upper is not None:
-        pieces.append((tile.lengths[axis] - upper.u.shape[axis], upper))
-    return storage.put(tile.paste(axis, pieces), index, version, handle)
+    return storage.put(storage.get(handle).paste(new), index, version, handle)
 
 
-def first_layer(storage: Storage, handle: Any, axis: int) -> Floats:
-    """Return the first layer of u, which the neighbour below needs for its certificate."""
-    u = storage.get(handle).u
-    layer: Floats = np.array(np.take(u, 0, axis=axis))
-    return layer
+def border_values(storage: Storage, handle: Any, where: Any) -> Floats:
+    """Return values of u that the certificate of a neighbour needs."""
+    return storage.get(handle).border_values(where)
+
+
+# The reduced problem -----------------------------------------------------------------------------
+
+
+def reduce_to_pieces(
+    storage: Storage, handle: Any, flat: float, most: int
+) -> list[reduction.Reduction] | None:
+    """Return the pieces of u in a part; None if there are too many of them."""
+    part = storage.get(handle)
+    window = part.window()
+    labels = reduction.pieces_of(window, flat)
+    count = max(int(label.max(initial=0)) + 1 for label in labels)
+    return None if count > most else reduction.reduced(window, part.border(), labels)
+
+
+def reduce_to_clusters(storage: Storage, handle: Any, levels: int) -> list[reduction.Reduction]:
+    """Return clusters of the vertices of a part."""
+    part = storage.get(handle)
+    window = part.window()
+    return reduction.reduced(window, part.border(), reduction.clusters_of(window, levels))
+
+
+def solve_reduced(
+    storage: Storage,
+    parts: list[list[reduction.Reduction] | None],
+    borders: list[tuple[int, int, int, int]],
+    n_entries: int,
+    delta: float,
+    tolerance: float,
+    deadline: float | None,
+) -> list[reduction.Coarse] | None:
+    """Solve the problem of all pieces, by channel; None if it is too large or takes too long."""
+    given = [part for part in parts if part is not None]
+    if len(given) < len(parts):
+        return None
+    found = []
+    for channel in range(len(given[0])):
+        pieces = [part[channel] for part in given]
+        count = sum(len(piece.mass) for piece in pieces)
+        if count * len(given[0]) * reduction.LEAST_REDUCTION > n_entries:
+            return None
+        seconds = seconds_until(deadline)
+        if seconds is not None and seconds <= 0.0:
+            return None
+        coarse = reduction.solve_reduced(pieces, borders, delta, tolerance, seconds)
+        if coarse is None:
+            return None
+        found.append(coarse)
+    return found
+
+
+def use_values(
+    storage: Storage,
+    handle: Any,
+    index: Index,
+    version: int,
+    number: int,
+    coarse: list[reduction.Coarse] | None,
+    flat: float,
+) -> Any:
+    """Give the pieces of u in a part the values of the reduced problem."""
+    if coarse is None:
+        return handle
+    part = storage.get(handle)
+    window = part.window()
+    labels = reduction.pieces_of(window, flat)
+    columns = [c.u[number][label] for c, label in zip(coarse, labels, strict=True)]
+    u = np.stack(columns, axis=1).reshape(window.u.shape)
+    return storage.put(part.with_u(u), index, version, handle)
+
+
+def start_flows(
+    storage: Storage,
+    handle: Any,
+    index: Index,
+    version: int,
+    borders: dict[int, int],
+    coarse: list[reduction.Coarse] | None,
+) -> Any:
+    """Start a part from p of the reduced problem across its borders.
+
+    `borders` has the number of each border of the part among all borders.
+    """
+    if coarse is None:
+        return handle
+    part = storage.get(handle)
+    channels = part.window().p.shape[1:]
+    p = {
+        at: np.stack([c.p[k] for c in coarse], axis=1).reshape(-1, *channels)
+        for at, k in borders.items()
+    }
+    return storage.put(part.start_across(p), index, version, handle)
 
 
 def certify(
     storage: Storage,
     handle: Any,
-    above: list[Floats | None],
+    beyond: list[Floats | None],
     unknown: Unknown,
     coordinates: Coordinates,
 ) -> tuple[Share, Share]:
-    """Return the share of a tile in the certificate, as returned and before it is rounded."""
-    tile, layers_above = storage.get(handle), tuple(above)
-    found = tile.certify(layers_above, unknown, coordinates)
+    """Return the share of a part in the certificate, as returned and before it is rounded."""
+    part = storage.get(handle)
+    found = part.certify(beyond, unknown, coordinates)
     if not coordinates.has_centre:
         return found, found
-    return found, tile.certify(layers_above, unknown, Coordinates())
+    return found, part.certify(beyond, unknown, Coordinates())
 
 
 def primal_block(storage: Storage, handle: Any, coordinates: Coordinates) -> Floats:
     """Return u of a tile."""
     return np.array(coordinates.restore(storage.get(handle).u))
+
+
+def dual_inside(storage: Storage, handle: Any) -> Floats:
+    """Return p of the edges inside a part of a graph."""
+    return np.array(storage.get(handle).p)
+
+
+def dual_across(storage: Storage, handle: Any, neighbour: int) -> Floats:
+    """Return p of the edges from a part of a graph to a neighbour."""
+    part: Any = storage.get(handle)
+    return np.array(part.across(neighbour))
 
 
 def dual_block(storage: Storage, handle: Any, axis: int, is_last: bool) -> Floats:

@@ -1,7 +1,7 @@
-"""Storage of tiles between steps: in the memory of the workers, or in a folder.
+"""Storage of parts between steps: in the memory of the workers, or in a folder.
 
-A step takes handles and returns new ones. In memory a handle is the tile itself, which stays on the
-worker that computed it. In a folder it is a name. The tiles may then be larger than memory, and the
+A step takes handles and returns new ones. In memory a handle is the part itself, which stays on the
+worker that computed it. In a folder it is a name. The parts may then be larger than memory, and the
 next run can use them. Files are never changed: every step writes new files atomically, and files
 that are no longer needed are deleted between rounds.
 """
@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from graphtv import _core
 from graphtv._atomic import replaced
 from graphtv.scale import array_file
+from graphtv.scale.layout import Box, Index
+from graphtv.scale.part import Part
 from graphtv.scale.tile import Tile
-from graphtv.scale.tiling import Index
 
 CHANGED = "changed"
 """Name of data that a step has changed; the step can be repeated, since its own data remain."""
@@ -31,7 +30,7 @@ class Storage(Protocol):
     """Keeps tiles."""
 
     def put(
-        self, tile: Tile, index: Index, version: int, old: Any = None, *, with_data: bool = False
+        self, part: Box, index: Index, version: int, old: Any = None, *, with_data: bool = False
     ) -> Any:
         """Store a tile and return its handle.
 
@@ -39,7 +38,7 @@ class Storage(Protocol):
         `with_data` is true.
         """
 
-    def get(self, handle: Any) -> Tile:
+    def get(self, handle: Any) -> Box:
         """Return the tile of a handle."""
 
     def settle(self) -> None:
@@ -53,12 +52,12 @@ class Memory:
     """Tiles in the memory of Dask workers."""
 
     def put(
-        self, tile: Tile, index: Index, version: int, old: Any = None, *, with_data: bool = False
-    ) -> Tile:
+        self, part: Box, index: Index, version: int, old: Any = None, *, with_data: bool = False
+    ) -> Box:
         """Return the tile."""
-        return tile
+        return part
 
-    def get(self, handle: Tile) -> Tile:
+    def get(self, handle: Box) -> Box:
         """Return the tile."""
         return handle
 
@@ -69,16 +68,19 @@ class Memory:
         """No-op: Dask frees objects without references."""
 
 
+KINDS: dict[str, type[Any]] = {"tile": Tile, "part": Part}
+
+
 @dataclass(frozen=True)
 class Handle:
-    """The names of a tile and of its data in a folder, its scalar attributes, and its arrays."""
+    """The names of a part and of its data in a folder, its numbers, and the names of its arrays."""
 
     index: Index
     version: int
-    delta: float
-    weights: tuple[float | None, ...]
-    has_c: bool
-    has_before: bool
+    kind: str
+    numbers: dict[str, Any]
+    data_names: tuple[str, ...]
+    point_names: tuple[str, ...]
     digest: str
     data: str = "data"
 
@@ -97,7 +99,7 @@ class Folder:
 
     def put(
         self,
-        tile: Tile,
+        part: Box,
         index: Index,
         version: int,
         old: Handle | None = None,
@@ -105,36 +107,28 @@ class Folder:
         with_data: bool = False,
     ) -> Handle:
         """Write the arrays that have changed, usually all except data and weights."""
-        numbers = tuple(w if isinstance(w, float) else None for w in tile.weights)
-        digest = tile.digest() if old is None else old.digest
+        digest = part.digest() if old is None else old.digest
         data = "data" if old is None else old.data
+        arrays, points = _present(part.data_arrays()), _present(part.point_arrays())
         if old is None or with_data:
             data = "data" if old is None else CHANGED
-            self._write(index, data, {"f": tile.f, "c": tile.c} | _by_axis("w", tile.weights))
-        points = {"u": tile.u} | _by_axis("p", tile.p) | _by_axis("b", tile.before or ())
+            self._write(index, data, arrays)
         self._write(index, str(version), points)
-        has_c, has_before = tile.c is not None, tile.before is not None
-        return Handle(index, version, tile.delta, numbers, has_c, has_before, digest, data)
+        kind = type(part).__name__.lower()
+        names = tuple(arrays), tuple(points)
+        return Handle(index, version, kind, part.numbers(), *names, digest, data)
 
-    def get(self, handle: Handle) -> Tile:
-        """Return a tile with memory-mapped arrays, which are read on access."""
+    def get(self, handle: Handle) -> Box:
+        """Return a part with memory-mapped arrays, which are read on access."""
 
-        def load(part: str, name: str) -> Any:
-            return array_file.mapped(self._folder(handle.index) / part / name)
+        def load(part: str, names: tuple[str, ...]) -> dict[str, Any]:
+            folder = self._folder(handle.index) / part
+            return {name: array_file.mapped(folder / name) for name in names}
 
-        version, axes = str(handle.version), range(len(handle.weights))
-        return Tile(
-            load(handle.data, "f"),
-            load(handle.data, "c") if handle.has_c else None,
-            tuple(
-                load(handle.data, f"w{axis}") if number is None else number
-                for axis, number in enumerate(handle.weights)
-            ),
-            tuple(load(version, f"p{axis}") for axis in axes),
-            load(version, "u"),
-            handle.delta,
-            tuple(load(version, f"b{axis}") for axis in axes) if handle.has_before else None,
-        )
+        arrays = load(handle.data, handle.data_names)
+        arrays |= load(str(handle.version), handle.point_names)
+        made: Box = KINDS[handle.kind].from_arrays(arrays, handle.numbers)
+        return made
 
     def settle(self) -> None:
         """Return freed memory to the system; Dask gives no work to a worker that seems full."""
@@ -166,13 +160,12 @@ class Folder:
         folder = self._folder(index) / part
         folder.mkdir(parents=True, exist_ok=True)
         for name, array in arrays.items():
-            if isinstance(array, np.ndarray):
-                with replaced(folder / name, durable=False) as file:
-                    array_file.write(file, array)
+            with replaced(folder / name, durable=False) as file:
+                array_file.write(file, array)
 
     def _folder(self, index: Index) -> Path:
         return self.path / "tiles" / "-".join(map(str, index))
 
 
-def _by_axis(name: str, values: Iterable[Any]) -> dict[str, Any]:
-    return {f"{name}{axis}": value for axis, value in enumerate(values)}
+def _present(arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name: array for name, array in arrays.items() if array is not None}

@@ -1,21 +1,16 @@
 """A box of a grid: its part of the problem, of the primal and of the dual point.
 
-In a window, a vertex without data (c = 0) has a term ρ/2 (u - u_old)². For these vertices this is a
-proximal point method, with u_x = u_old - (Kᵀx)/ρ. The certificate does not contain this term (see
-`certificate`).
-
-A tile also stores the flows across its border, which are fixed for it. Given these, its interior is
-a problem of the same kind, with the data f - C⁻¹(flows across the border); `relax` solves it with
-`graphtv.solve`. Parts of a tile, and unions of neighbouring parts, are tiles again.
+A tile also stores the flows across its border, which are fixed for it. Parts of a tile, and unions
+of neighbouring parts, are tiles again.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +18,11 @@ from numpy.typing import NDArray
 from graphtv._validate import Floats
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph
-from graphtv.problem import Problem
 from graphtv.scale import certificate
 from graphtv.scale.certificate import UNIT, Share
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.tiling import layers
-from graphtv.solver import solve
-from graphtv.solver.termination import EXACT_GAP
-from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
+from graphtv.scale.window import Border, Unknown, Window, anchor_of
 from graphtv.terms._units import exactly_scaled
 
 Weight = float | Floats
@@ -38,27 +30,15 @@ Weight = float | Floats
 ALL = slice(None)
 
 
-class Unknown(NamedTuple):
-    """The treatment of vertices without data.
-
-    Attributes
-    ----------
-    rho : float
-        Weight of the proximal term.
-    least, most : ndarray, one entry per channel
-        Bounds of the optimal values.
-    """
-
-    rho: float
-    least: Floats
-    most: Floats
-
-
 class Points(NamedTuple):
     """The primal and the dual point of a box."""
 
     u: Floats
     p: tuple[Floats, ...]
+
+
+Slab = tuple[int, int, int]
+"""Layers of a tile: the axis, the first layer and the one after the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +62,8 @@ class Tile:
         Width of the Huber penalty, 0 for total variation.
     before : tuple of ndarray, one per axis, or None
         The first and the last layer of p (across the border) before the last round.
+    anchor : ndarray or None
+        u at the beginning of the round, if data is missing.
     """
 
     f: NDArray[Any]
@@ -91,17 +73,30 @@ class Tile:
     u: Floats
     delta: float = 0.0
     before: tuple[Floats, ...] | None = None
+    anchor: Floats | None = None
+
+    @classmethod
+    def made_of(
+        cls, f: NDArray[Any], c: NDArray[Any] | None, weights: Sequence[Any], delta: float
+    ) -> Self:
+        """Return a tile at rest, made from blocks of dask arrays."""
+        if c is not None and (c == 1.0).all():
+            c = None
+        made = tuple(
+            w if isinstance(w, float) else np.asarray(w, dtype=np.float64) for w in weights
+        )
+        return cls.at_rest(f, c, made, delta)
 
     @classmethod
     def at_rest(
         cls, f: NDArray[Any], c: NDArray[Any] | None, weights: tuple[Weight, ...], delta: float
-    ) -> Tile:
+    ) -> Self:
         """Return a tile with p = 0 and u = f."""
         d = len(weights)
         p = tuple(np.zeros(_longer(f.shape, axis)) for axis in range(d))
         return cls(f, c, weights, p, np.array(f, dtype=np.float64), delta)
 
-    def in_coordinates(self, coordinates: Coordinates, filling: Floats) -> Tile:
+    def in_coordinates(self, coordinates: Coordinates, filling: Floats) -> Self:
         """Return the tile for v, at rest, with a value where there is no data.
 
         Raises
@@ -109,31 +104,52 @@ class Tile:
         InexactError
             If the units do not suit some number.
         """
-        f, c, (a, b) = self.f, self.c, coordinates.units
-        if not coordinates.are_plain:
-            f = f.astype(np.float64) - coordinates.centre
-            f = f if c is None else np.where(c > 0.0, f, 0.0)
-            f = exactly_scaled(f, -a)
-        if 2 * a != b:
-            c = exactly_scaled(np.ones(f.shape) if c is None else c.astype(np.float64), 2 * a - b)
-        if c is not None:
-            f = np.where(c > 0.0, f, filling.astype(f.dtype))
+        f, c = coordinates.data(self.f, self.c, filling)
+        a, b = coordinates.units
         weights = tuple(_scaled_weight(weight, a - b) for weight in self.weights)
         delta = float(exactly_scaled(self.delta, -b))
-        return Tile.at_rest(f, c, weights, delta)
+        return self.at_rest(f, c, weights, delta)
 
     @property
     def lengths(self) -> tuple[int, ...]:
         """Lengths of the spatial axes."""
         return self.f.shape[: len(self.weights)]
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        arrays = [self.f, self.u, *self.p, *self.weights, *(self.before or ())]
-        if self.c is not None:
-            arrays.append(self.c)
-        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+    def data_arrays(self) -> dict[str, Any]:
+        """Return the arrays that no round changes."""
+        arrays = [w if isinstance(w, np.ndarray) else None for w in self.weights]
+        return {"f": self.f, "c": self.c} | _by_axis("w", arrays)
+
+    def point_arrays(self) -> dict[str, Any]:
+        """Return the arrays that rounds change."""
+        arrays = {"u": self.u, "anchor": self.anchor}
+        return arrays | _by_axis("p", self.p) | _by_axis("b", self.before or ())
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all other attributes; None stands for an array of weights."""
+        weights = [None if isinstance(w, np.ndarray) else w for w in self.weights]
+        return {"weights": weights, "delta": self.delta}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any], numbers: dict[str, Any]) -> Self:
+        """Return the tile of these arrays and numbers."""
+        axes = range(len(numbers["weights"]))
+        weights = tuple(
+            arrays[f"w{axis}"] if number is None else number
+            for axis, number in enumerate(numbers["weights"])
+        )
+        p = tuple(arrays[f"p{axis}"] for axis in axes)
+        before = tuple(arrays[f"b{axis}"] for axis in axes) if "b0" in arrays else None
+        return cls(
+            arrays["f"],
+            arrays.get("c"),
+            weights,
+            p,
+            arrays["u"],
+            numbers["delta"],
+            before,
+            arrays.get("anchor"),
+        )
 
     def digest(self) -> str:
         """Return a hash of the data."""
@@ -164,6 +180,7 @@ class Tile:
             tuple(cut(p, a) for a, p in enumerate(self.p)),
             cut(self.u),
             self.delta,
+            anchor=cut(self.anchor),
         )
 
     def join(self, upper: Tile, axis: int) -> Tile:
@@ -180,6 +197,10 @@ class Tile:
         if self.c is not None or upper.c is not None:
             low, high = (np.ones(t.f.shape) if t.c is None else t.c for t in (self, upper))
             c = both(low, high)
+        anchor = None
+        if self.anchor is not None or upper.anchor is not None:
+            low, high = (t.u if t.anchor is None else t.anchor for t in (self, upper))
+            anchor = both(low, high)
         return Tile(
             both(self.f, upper.f),
             c,
@@ -187,7 +208,12 @@ class Tile:
             tuple(both(*p, a) for a, p in enumerate(zip(self.p, upper.p, strict=True))),
             both(self.u, upper.u),
             self.delta,
+            anchor=anchor,
         )
+
+    def piece(self, where: Slab) -> TileSide:
+        """Return layers of this tile, one side of a strip across its border."""
+        return TileSide(self.part(*where), where[0])
 
     def points(self, axis: int, first: int, last: int) -> Points:
         """Return copies of the points of the layers [first, last) along an axis."""
@@ -199,23 +225,43 @@ class Tile:
             ),
         )
 
-    def paste(self, axis: int, pieces: Iterable[tuple[int, Points]]) -> Tile:
-        """Return this tile with new points; each piece replaces the layers from its first index."""
+    def paste(self, pieces: Iterable[tuple[Slab, Points]]) -> Self:
+        """Return this tile with new points of some of its layers."""
         u, p = self.u.copy(), tuple(q.copy() for q in self.p)
-        for first, new in pieces:
-            last = first + new.u.shape[axis]
+        for (axis, first, last), new in pieces:
             u[layers(axis, slice(first, last))] = new.u
             for along, (mine, theirs) in enumerate(zip(p, new.p, strict=True)):
                 mine[layers(axis, slice(first, last + (along == axis)))] = theirs
         return replace(self, u=u, p=p)
 
-    def start(self, p: tuple[Floats, ...]) -> Tile:
+    def start(self, p: tuple[Floats, ...]) -> Self:
         """Return this tile with another dual point and the corresponding u."""
         started = replace(self, p=p)
-        u = self.f - _over(started._divergence(ALL), self._c(1.0))
-        return replace(started, u=u if self.c is None else np.where(self.c > 0.0, u, self.u))
+        whole = started._divergence()
+        if self.c is None:
+            return replace(started, u=self.f - whole)
+        is_known = self.c > 0.0
+        u = self.f - whole / np.where(is_known, self.c, 1.0)
+        return replace(started, u=np.where(is_known, u, self.u))
 
-    def extrapolate(self, momentum: float) -> Tile:
+    def start_across(self, p: Mapping[int, Floats]) -> Self:
+        """Return this tile with p across its borders, 0 inside, and the resulting u.
+
+        The borders are numbered as in `border`.
+        """
+        new = tuple(np.zeros(q.shape) for q in self.p)
+        for number, values in p.items():
+            axis, end = divmod(number, 2)
+            face = new[axis][layers(axis, slice(-1, None) if end else slice(0, 1))]
+            face[...] = values.reshape(face.shape)
+        return self.start(new)
+
+    def anchored(self) -> Self:
+        """Return this tile at the beginning of a round."""
+        anchor = anchor_of(self.u, self.c)
+        return self if anchor is None else replace(self, anchor=anchor)
+
+    def extrapolate(self, momentum: float) -> Self:
         """Return this tile with extrapolated flows across its border.
 
         They change by `momentum` times their change in the last round. Neighbours do the same for
@@ -236,44 +282,32 @@ class Tile:
 
     # Values --------------------------------------------------------------------------------------
 
+    def border_values(self, axis: int) -> Floats:
+        """Return the first layer of u, which the certificate of the neighbour below needs."""
+        layer: Floats = np.array(np.take(self.u, 0, axis=axis))
+        return layer
+
     def certify(
-        self, above: tuple[Floats | None, ...], unknown: Unknown, coordinates: Coordinates
+        self, beyond: Sequence[Floats | None], unknown: Unknown, coordinates: Coordinates
     ) -> Share:
         """Return the share of this tile, including the edges across its upper borders.
 
-        `above` has the first layer of u of the neighbour above along each axis, or None. The point
+        `beyond` has the first layer of u of the neighbour above along each axis, or None. The point
         is the one that is returned in these coordinates.
         """
         u = coordinates.rounded(self.u)
-        divergence, errors = self._divergence(ALL), self._divergence_errors()
+        divergence, errors = self._divergence(), self._divergence_errors()
         shares = [certificate.vertices(u, self.f, self.c, divergence, errors)]
         if self.c is not None:
             ends = unknown.least, unknown.most
             shares.append(certificate.unknown_vertices(u, self.c, divergence, errors, *ends))
-        for axis, layer in enumerate(above):
+        for axis, layer in enumerate(beyond):
             longer = u
             if layer is not None:
                 last = np.expand_dims(coordinates.rounded(layer), axis)
                 longer = np.concatenate([u, last], axis=axis)
             inner = slice(1, None if layer is not None else -1)
             shares.append(self._edges(axis, inner, longer))
-        return certificate.joined(shares)
-
-    def _imbalance(self, unknown: Unknown) -> float:
-        """Return the part of the gap that is caused by flows into vertices without data."""
-        if self.c is None:
-            return 0.0
-        divergence, ends = self._divergence(ALL), (unknown.least, unknown.most)
-        errors = np.zeros(self.f.shape)
-        return certificate.unknown_vertices(self.u, self.c, divergence, errors, *ends).gap
-
-    def _inside(self, data: Floats, rho: float) -> Share:
-        """Return the share of the interior problem."""
-        inner, errors = slice(1, -1), np.zeros(self.f.shape)
-        shares = [
-            certificate.vertices(self.u, data, self._c(rho), self._divergence(inner), errors),
-            *(self._edges(axis, inner, self.u) for axis in range(len(self.weights))),
-        ]
         return certificate.joined(shares)
 
     def _edges(self, axis: int, which: slice, u: Floats) -> Share:
@@ -288,20 +322,11 @@ class Tile:
         cut = weight[layers(axis, which)]
         return cut if self.f.ndim == len(self.weights) else cut[..., None]
 
-    def _c(self, rho: float) -> Floats | None:
-        """Return the vertex weights, rho for missing data; None means 1 everywhere."""
-        return None if self.c is None else np.where(self.c > 0.0, self.c, rho)
-
-    def _divergence(self, which: slice) -> Floats:
-        """Return Kᵀx for the flows of all edges, or of the interior edges only."""
+    def _divergence(self) -> Floats:
+        """Return Kᵀx for the flows of all edges."""
         divergence = np.zeros(self.f.shape)
         for axis, p in enumerate(self.p):
-            flow = self._weight(axis, which) * p[layers(axis, which)]
-            if which == ALL:
-                divergence += np.diff(flow, axis=axis)
-            else:
-                divergence[layers(axis, slice(None, -1))] += flow
-                divergence[layers(axis, slice(1, None))] -= flow
+            divergence += np.diff(self._weight(axis, ALL) * p, axis=axis)
         return divergence
 
     def _divergence_errors(self) -> Floats:
@@ -316,66 +341,51 @@ class Tile:
         errors: Floats = 1.01 * (len(self.p) + 3) * UNIT * sizes + floor
         return errors
 
-    def _given(self, rho: float) -> Floats:
-        """Return the data of the interior problem: f - C⁻¹(flows across the border)."""
-        divergence = np.zeros(self.f.shape)
-        for axis, p in enumerate(self.p):
-            first, last = slice(0, 1), slice(-1, None)
-            divergence[layers(axis, first)] -= self._weight(axis, first) * p[layers(axis, first)]
-            divergence[layers(axis, last)] += self._weight(axis, last) * p[layers(axis, last)]
-        f = self.f if self.c is None else np.where(self.c > 0.0, self.f, self.u)
-        data: Floats = f - _over(divergence, self._c(rho))
-        return data
+    # Windows -------------------------------------------------------------------------------------
 
-    # The block solve -----------------------------------------------------------------------------
-
-    def relax(
-        self,
-        allowed: float,
-        *,
-        relative: float = 0.0,
-        is_cold: bool = False,
-        unknown: Unknown,
-        n_threads: int | None = 1,
-        time_limit: float | None = None,
-    ) -> Tile:
-        """Return the tile with its interior solved to a gap of `allowed`, given the border.
-
-        A gap of `relative` times its own objective is always allowed. If `is_cold` is true, the
-        present point is not used as a warm start. If the gap is already small enough, the tile
-        itself is returned.
-        """
-        data = self._given(unknown.rho)
-        primal, gap = self._inside(data, unknown.rho)[:2]
-        allowed = max(allowed, relative * primal)
-        if max(self.lengths) == 1 or (gap <= allowed and self._is_balanced(allowed, unknown)):
-            return self
-        if relative == 0.0 and self._has_unknown():
-            allowed = 0.0  # flows into vertices without data contribute linearly to the gap
+    def window(self) -> Window:
+        """Return the interior, given the flows across the border."""
         graph = self._graph()
         shape = (graph.n_vertices, *self.f.shape[len(self.weights) :])
-        c = self._c(unknown.rho)
-        loss = SquaredLoss(data.reshape(shape), weights=None if c is None else c.reshape(shape))
-        problem = Problem(graph, loss, HuberTV(self.delta) if self.delta else TotalVariation())
-        start = None
-        # A solution that is exact for the solver may still send too much flow into such vertices.
-        if not is_cold and gap > EXACT_GAP * primal:
-            start = self.u.reshape(shape), self._inner_p(problem.dual_shape)
-        tolerance = allowed / max(primal, np.finfo(float).tiny)
-        result = solve(
-            problem,
-            tol=tolerance if tolerance > EXACT_GAP else 0.0,
-            warm_start=start,
-            n_threads=n_threads,
-            time_limit=time_limit,
-        )
-        return replace(self, u=result.u.reshape(self.f.shape), p=self._with_inner(result.p))
+        c = None if self.c is None else self.c.reshape(shape)
+        p = self._inner_p((graph.n_edges, *shape[1:]))
+        outflow = self._outflow().reshape(shape)
+        u, anchor = self.u.reshape(shape), self.anchor
+        anchor = None if anchor is None else anchor.reshape(shape)
+        return Window(self.f.reshape(shape), c, graph, outflow, u, p, self.delta, anchor)
 
-    def _has_unknown(self) -> bool:
-        return self.c is not None and not (self.c > 0.0).all()
+    def with_points(self, window: Window) -> Self:
+        """Return this tile with the points of its window."""
+        return replace(self, u=window.u.reshape(self.f.shape), p=self._with_inner(window.p))
 
-    def _is_balanced(self, allowed: float, unknown: Unknown) -> bool:
-        return not self._has_unknown() or self._imbalance(unknown) <= allowed
+    def with_u(self, u: Floats) -> Self:
+        """Return this tile with another primal point, one row per vertex."""
+        return replace(self, u=u.reshape(self.f.shape))
+
+    def border(self) -> Border:
+        """Return the edges across the border: along each axis, those below and those above."""
+        numbers = np.arange(np.prod(self.lengths), dtype=np.int32).reshape(self.lengths)
+        near, crossing = [], []
+        for axis in range(len(self.weights)):
+            for end in (0, -1):
+                face = np.take(numbers, end, axis=axis).ravel()
+                near.append(face)
+                weight = self.weights[axis]
+                if isinstance(weight, np.ndarray):
+                    crossing.append(np.take(weight, end, axis=axis).ravel())
+                else:
+                    crossing.append(np.full(len(face), weight))
+        starts = np.cumsum([0, *map(len, near)], dtype=np.int64)
+        return Border(np.concatenate(near), np.concatenate(crossing), starts)
+
+    def _outflow(self) -> Floats:
+        """Return the divergence of the flows across the border."""
+        outflow = np.zeros(self.f.shape)
+        for axis, p in enumerate(self.p):
+            first, last = layers(axis, slice(0, 1)), layers(axis, slice(-1, None))
+            outflow[first] -= self._weight(axis, slice(0, 1)) * p[first]
+            outflow[last] += self._weight(axis, slice(-1, None)) * p[last]
+        return outflow
 
     def _graph(self) -> Graph:
         if all(isinstance(weight, float) for weight in self.weights):
@@ -420,6 +430,44 @@ class Tile:
         return tuple(new)
 
 
+@dataclass(frozen=True, eq=False)
+class TileSide:
+    """One side of a strip across a border of tiles along an axis."""
+
+    tile: Tile
+    axis: int
+
+    def join(self, other: TileSide) -> TileStrip:
+        """Return the strip made of this side, which is the lower one, and the other one."""
+        joined = self.tile.join(other.tile, self.axis)
+        return TileStrip(joined, self.axis, self.tile.lengths[self.axis])
+
+
+@dataclass(frozen=True, eq=False)
+class TileStrip:
+    """Both sides of a border along an axis; the upper one begins at layer `at`."""
+
+    tile: Tile
+    axis: int
+    at: int
+
+    def window(self) -> Window:
+        """Return the interior of the strip."""
+        return self.tile.window()
+
+    def with_points(self, window: Window) -> TileStrip:
+        """Return the strip with the points of its window."""
+        return replace(self, tile=self.tile.with_points(window))
+
+    def halves(self) -> tuple[Points, Points]:
+        """Return the points of both sides."""
+        end = self.tile.lengths[self.axis]
+        return (
+            self.tile.points(self.axis, 0, self.at),
+            self.tile.points(self.axis, self.at, end),
+        )
+
+
 @functools.lru_cache(maxsize=4)
 def _uniform_grid(lengths: tuple[int, ...], weights: tuple[float, ...]) -> Graph:
     return grid_graph(lengths, weights)
@@ -434,8 +482,8 @@ def _ends(p: Floats, axis: int) -> Floats:
     return np.take(p, [0, -1], axis=axis)
 
 
-def _over(values: Floats, c: Floats | None) -> Floats:
-    return values if c is None else values / c
+def _by_axis(name: str, values: Iterable[Any]) -> dict[str, Any]:
+    return {f"{name}{axis}": value for axis, value in enumerate(values)}
 
 
 def _scaled_weight(weight: Weight, exponent: int) -> Weight:

@@ -127,8 +127,8 @@ def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> C
     Iterations come close to this point, but an error in the last bit already makes the relative gap
     large.
     """
-    data, graph, term = as_location(problem.data), problem.graph, problem.term
-    if data is None:
+    data, graph = as_location(problem.data), problem.graph
+    if data is None or problem.misfit is not None:
         return None
     first = 0
     while first < graph.n_edges and not watch.expired:  # the first few edges usually decide
@@ -140,6 +140,7 @@ def without_variation(problem: Problem, watch: _core.Watch, n_threads: int) -> C
             differ &= (data.weights[tail] > 0) & (data.weights[head] > 0)
         if differ.any():
             return None
+    term = problem.term
     assert isinstance(term, _core.SeparableTerm)
     u, p = (np.zeros(math.prod(shape)) for shape in (problem.shape, problem.dual_shape))
     if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, watch):

@@ -15,8 +15,10 @@ from graphtv.problem import Problem
 from graphtv.solver.group_descent import group_kernel
 from graphtv.solver.options import PDHG
 from graphtv.solver.trivial import good_constants
+from graphtv.solver.tuning import TUNING
+from graphtv.solver.tv_step import has_steps
 from graphtv.terms._arrays import from_core, rows_of
-from graphtv.terms.base import Box, WeightedLoss, as_box, as_quadratic
+from graphtv.terms.base import Box, LocationLoss, WeightedLoss, as_box, as_quadratic
 
 METHODS = ("auto", "pdhg", "descent", "exact")
 
@@ -61,8 +63,14 @@ class Facts:
         only if the penalty is curved, otherwise 0.
     condition : float
         ω/√(cδ) for the mean weights of edges and vertices. Known for `HuberTV` with squared loss.
+    spread : float
+        The largest ratio of two edge weights or two vertex weights. Known only for the squared loss
+        with data everywhere and total variation, at low accuracy.
     has_one_weight : bool
         Whether all vertices have the same positive weight. Known only for trees.
+    has_operator, has_steps : bool
+        Whether the problem has an operator or a constraint, and whether proximal gradient steps
+        apply to it.
     method, preconditioner : str
         The requested method and preconditioner; ``custom`` for a partition given by the user.
     tolerance : float
@@ -91,7 +99,10 @@ class Facts:
     longest_side: int = 0
     stiffness: float = 0.0
     condition: float = 0.0
+    spread: float = 1.0
     has_one_weight: bool = False
+    has_operator: bool = False
+    has_steps: bool = False
     method: str = "auto"
     preconditioner: str = "auto"
     tolerance: float = 1e-6
@@ -106,12 +117,26 @@ class Facts:
         """Collect the facts; raise ValueError for an unknown method."""
         asked = "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS)
         data, graph = problem.data, problem.graph
+        if problem.misfit is not None:
+            return cls(
+                data=type(data).__name__,
+                penalty=repr(problem.penalty),
+                n_vertices=graph.n_vertices,
+                n_edges=graph.n_edges,
+                n_entries=math.prod(problem.shape),
+                has_operator=True,
+                has_steps=problem.misfit.is_smooth and has_steps(problem),
+                method=asked,
+                preconditioner=preconditioner if isinstance(preconditioner, str) else "custom",
+                tolerance=tolerance,
+            )
         squares, box = as_quadratic(data), as_box(data)
         is_tree = graph.n_edges < graph.n_vertices
         delta, term = problem.delta, problem.term
         is_curved = delta is not None and delta > 0.0
         is_sloped = isinstance(term, _core.SlopedTerm)
         shape = row_major_shape(graph) if is_curved else ()
+        has_spread = delta == 0.0 and tolerance >= TUNING.exact_below and not is_tree
         return cls(
             data=type(data).__name__,
             penalty=repr(problem.penalty),
@@ -135,12 +160,24 @@ class Facts:
             longest_side=max(shape, default=0),
             stiffness=_stiffness(problem) if is_curved else 0.0,
             condition=_condition(problem) if is_curved else 0.0,
+            spread=_spread(problem, squares) if has_spread else 1.0,
             has_one_weight=is_tree
             and (box is not None or (squares is not None and squares.common_weight is not None)),
             method=asked,
             preconditioner=preconditioner if isinstance(preconditioner, str) else "custom",
             tolerance=tolerance,
         )
+
+
+def _spread(problem: Problem, squares: LocationLoss | None) -> float:
+    """Return the largest ratio of two edge weights or two vertex weights."""
+    if squares is None or not squares.is_complete:
+        return 1.0
+    weights = [problem.graph.weights]
+    if squares.common_weight is None:
+        weights.append(squares.weights)
+    with np.errstate(over="ignore"):
+        return max(float(w.max() / w.min()) for w in weights)
 
 
 def _stiffness(problem: Problem) -> float:

@@ -21,7 +21,7 @@ from graphtv.problem import Problem, Proof, relative_gap
 from graphtv.result import Record
 from graphtv.solver.certificate import Certificate, Proved
 from graphtv.solver.level_set import LevelSet
-from graphtv.solver.polish import Polished, fuse, polish
+from graphtv.solver.polish import GroupPolish, Polished, polish
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stage import Points, Stage, rounded
 from graphtv.solver.trivial import trivial_certificate
@@ -37,11 +37,11 @@ class Held(Proved):
 
     problem: Problem
     u: Floats
-    p: Rounded
+    p: Floats | Rounded
     proof: Proof
 
     @classmethod
-    def of(cls, problem: Problem, u: Floats, p: Rounded, n_threads: int) -> Held:
+    def of(cls, problem: Problem, u: Floats, p: Floats | Rounded, n_threads: int) -> Held:
         """Certify a pair of points."""
         return cls(problem, u, p, problem._prove(u, p, n_threads))
 
@@ -54,10 +54,10 @@ class Held(Proved):
         return self.u
 
     def dual_point(self) -> Floats:
-        """Return p, |p| ≤ 1."""
-        return np.asarray(self.p / FINEST)
+        """Return p, |p| ≤ 1. The dual point of a problem with an operator is not rounded."""
+        return np.asarray(self.p if self.p.dtype == np.float64 else self.p / FINEST)
 
-    def rounded_dual_point(self) -> Rounded:
+    def rounded_dual_point(self) -> Floats | Rounded:
         """Return p in multiples of 1/32767."""
         return self.p
 
@@ -84,12 +84,13 @@ class Incumbent:
     ) -> None:
         self._problem, self._level_set, self._reserve = problem, level_set, reserve
         self._watch, self._n_threads, self._tuning = watch, n_threads, tuning
-        self._size = math.prod(problem.shape) + math.prod(problem.dual_shape)
+        self._size = math.prod(problem.shape) + problem.dual_size
         self.best: Certificate | None = None
         self.led_gap: float | None = None
         self._polished: tuple[Floats, float] | None = None  # a primal point and its value
         self._held: Held | None = None
         self._held_at = time.perf_counter()  # the start of the run, if nothing is held
+        self._group_polish = GroupPolish(problem, n_threads)
         self._lead: Held | None = None  # with the primal point of the stages' problem
 
     @property
@@ -178,20 +179,25 @@ class Incumbent:
             return True
         return False
 
-    def polish(self, stage: Stage, record: Record) -> Polished | None:
-        """Return a polished point if it is better than the record with the same dual point."""
+    def polish(self, stage: Stage, record: Record, goal: float | None = None) -> Polished | None:
+        """Return a polished point if it is better than the record with the same dual point.
+
+        If a relative gap is given as the goal, Newton's method tries to reach it.
+        """
         try:
             with self._watch:
-                found = self._polish(self.points(stage))
+                found = self._polish(self.points(stage), record, goal)
         except _core.Expired:
             return None
         if found is None or relative_gap(found.primal, record.dual) >= record.relative_gap:
             return None
         return found
 
-    def _polish(self, points: Points) -> Polished | None:
+    def _polish(self, points: Points, record: Record, goal: float | None) -> Polished | None:
         if self._problem.delta is None:
-            return fuse(self._problem, points, self._n_threads)
+            before = None if self._polished is None else self._polished[0]
+            goal = None if goal is None else goal * abs(record.dual)
+            return self._group_polish(points, before, record.dual, goal)
         p = points.rounded_dual_point()
         return polish(self._problem, p, self._watch, self._n_threads)
 
@@ -268,7 +274,7 @@ class Incumbent:
             return self._held.unpack()
         return best or trivial_certificate(self._problem, self._n_threads)
 
-    def _hold_pair(self, u: Floats, p: Rounded) -> None:
+    def _hold_pair(self, u: Floats, p: Floats | Rounded) -> None:
         """Hold a pair of points, unless certifying the last iterate is fast."""
         if self._reserve.is_quick:
             return

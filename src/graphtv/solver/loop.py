@@ -198,10 +198,11 @@ class Run:
         """Polish the iterate, and certify the result if it may reach the tolerance."""
         strategy, incumbent, stage = self._strategy, self._incumbent, self.stages.current
         start = time.perf_counter()
-        polished = incumbent.polish(stage, record)
+        refines = strategy.refines(self.progress)
+        polished = incumbent.polish(stage, record, strategy.polish_goal if refines else None)
         seconds = time.perf_counter() - start
         is_success = polished is not None
-        self.progress.polish = PolishAttempt(record.iteration, is_success, seconds)
+        self.progress.polish = PolishAttempt(record.iteration, is_success, seconds, refines)
         if polished is None:
             incumbent.hold(stage)
             return record
@@ -249,7 +250,10 @@ class Run:
 
         def point() -> Floats:
             u = self._incumbent.primal_point(stages.current)
-            return from_core(self._form.restore(u), self._problem.shape)
+            whole: Floats = self._problem.labelled(
+                from_core(self._form.restore(u), self._problem.shape)
+            )
+            return whole
 
         info = Info(*record, stages.step_size, stages.restarts, point, settled)
         answer = self._callback(info)

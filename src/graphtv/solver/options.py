@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphtv._validate import as_choice, as_real
+from graphtv.terms._units import NO_UNITS, Units
 
 SCHEMES = ("auto", "fixed", "accelerated", "balanced", "restarted")
 
@@ -66,3 +67,42 @@ class PDHG:
         alpha = as_real(self.alpha, "alpha", minimum=0.0)
         if alpha > 2.0:
             raise ValueError(f"alpha must lie in [0, 2], got {alpha}")
+
+    def in_units(self, units: Units, degree_of_S: float, degree_of_T: float) -> PDHG:
+        """Return the settings for v, where u = 2ᵃ v and the objective is divided by 2ᵇ.
+
+        S and T are functions of ω of these degrees.
+        """
+        if units == NO_UNITS:
+            return self
+        a, b = units
+        exponents = {
+            "gamma": 2 * a - b,
+            "primal_step": exponent_of_primal_step(units, degree_of_S),
+            "dual_step": degree_of_T * (b - a) - b,
+            "primal_weight": exponent_of_weight(units, degree_of_S, degree_of_T),
+        }
+        given = {name: getattr(self, name) for name in exponents}
+        return replace(
+            self,
+            **{
+                name: value * 2.0 ** exponents[name]
+                for name, value in given.items()
+                if value is not None
+            },
+        )
+
+
+def exponent_of_primal_step(units: Units, degree_of_S: float) -> float:
+    """Return x such that s is multiplied by 2ˣ if u is divided by 2ᵃ and the objective by 2ᵇ.
+
+    s‖u‖² has the unit of the objective in the norm of S, whose unit is a power of that of ω, 2ᵇ⁻ᵃ.
+    """
+    a, b = units
+    return degree_of_S * (b - a) + 2 * a - b
+
+
+def exponent_of_weight(units: Units, degree_of_S: float, degree_of_T: float) -> float:
+    """Return the same exponent for √(s/t), where t‖p‖² has the unit of the objective."""
+    a, b = units
+    return 0.5 * (degree_of_S - degree_of_T) * (b - a) + a

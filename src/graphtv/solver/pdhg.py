@@ -10,8 +10,9 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.preconditioner import Preconditioner
 from graphtv.problem import Problem, width
-from graphtv.solver.options import PDHG
+from graphtv.solver.options import PDHG, exponent_of_primal_step, exponent_of_weight
 from graphtv.solver.tuning import TUNING
+from graphtv.terms._units import NO_UNITS, Units
 from graphtv.terms.base import CoreTerm
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
@@ -34,6 +35,7 @@ class Pdhg:
         n_threads: int,
         start: tuple[Floats, Floats] | None,
         options: PDHG,
+        units: Units = NO_UNITS,
     ) -> None:
         graph, penalty, partition = problem.graph, problem.core_penalty, preconditioner.partition
         self._watch, self._n_threads, self._penalty = watch, n_threads, penalty
@@ -51,11 +53,13 @@ class Pdhg:
                 _NO_VERTEX_WEIGHTS,
                 watch,
             )
+        degrees = _degrees(preconditioner)
+        options = options.in_units(units, *degrees)
         gamma = problem.term.strong_convexity if options.gamma is None else options.gamma
         scheme = options.scheme
         if scheme == "auto" and gamma == 0.0:
             scheme = "restarted"
-        unit = _unit_weight(problem, preconditioner)
+        unit = _unit_weight(problem, *degrees)
         self._core = _core.Pdhg(
             graph.n_vertices,
             graph.edges,
@@ -78,6 +82,9 @@ class Pdhg:
         self.iterations = 0
         self.restarts = 0
         self.step_size = 0.0
+        # Only the reported step uses it: beyond the range of floats it is the largest power.
+        exponent = exponent_of_primal_step(units, degrees[0])
+        self._unit_of_steps = 2.0 ** min(max(exponent, -1022.0), 1023.0)
 
     @property
     def sweeps(self) -> int:
@@ -90,7 +97,7 @@ class Pdhg:
         if step.completed:
             self.iterations += 1
             self.restarts += step.restarted
-            self.step_size = 1.0 / step.primal_step
+            self.step_size = self._unit_of_steps / step.primal_step
 
     def rest(self) -> None:
         """No-op: the primal point and the step sizes cannot be restored from p."""
@@ -132,18 +139,20 @@ def _has_one_curvature(problem: Problem, gamma: float) -> bool:
     return problem.traits.is_quadratic and gamma > 0.0
 
 
-def _unit_weight(problem: Problem, preconditioner: Preconditioner) -> float:
-    """Return what √(s/t) = 1 is in the units of the problem (docs/theory/pdhg.md).
+def _degrees(preconditioner: Preconditioner) -> tuple[float, float]:
+    """Return the degrees of S and T as functions of ω."""
+    if preconditioner.partition is not None:
+        return 0.0, 2.0
+    alpha = preconditioner.alpha
+    return (0.0, 0.0) if alpha is None else (2.0 - alpha, alpha)
 
-    2ᵃ is the unit of u and 2ᵇ that of the objective, so ω has the unit 2ᵇ⁻ᵃ.
-    """
+
+def _unit_weight(problem: Problem, degree_of_S: float, degree_of_T: float) -> float:
+    """Return what √(s/t) = 1 is in the units of the problem (docs/theory/pdhg.md)."""
     if not isinstance(problem.data, CoreTerm):
         return 1.0
-    a, b = problem.data.units(problem.graph, None, 1)
-    if preconditioner.partition is not None:
-        return math.ldexp(1.0, b - 2 * a)
-    alpha = 1.0 if preconditioner.alpha is None else preconditioner.alpha
-    return math.ldexp(1.0, -a - round((1.0 - alpha) * (b - a)))
+    units = problem.data.units(problem.graph, None, 1)
+    return math.ldexp(1.0, -round(exponent_of_weight(units, degree_of_S, degree_of_T)))
 
 
 def _reconditions(preconditioner: Preconditioner, scheme: str) -> bool:

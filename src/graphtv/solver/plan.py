@@ -26,6 +26,8 @@ class Plan:
         The name of the preconditioner to create, or ``custom`` for that of the user.
     flows : bool
         Whether max-flow may finish the run.
+    prefers_flows : bool
+        Whether it is tried before forests are built, if edges are slow.
     is_blind : bool
         Whether descent solves a problem with substitute weights, because some vertices have no
         data.
@@ -49,6 +51,7 @@ class Plan:
     stage: str
     preconditioner: str
     flows: bool = False
+    prefers_flows: bool = False
     is_blind: bool = False
     is_level_set: bool = False
     can_polish: bool = False
@@ -66,6 +69,8 @@ class Plan:
 
 def plan(facts: Facts, tuning: Tuning) -> Plan:
     """Return the plan; raise ValueError if the requested method does not apply to the problem."""
+    if facts.has_operator:
+        return _for_operator(facts)
     method, reason = facts.method, "requested"
     if method == "auto":
         method, reason = _choose_method(facts, tuning)
@@ -79,12 +84,14 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         preconditioner = _for_curved_penalty(facts, tuning)
     if stage != "groups" or preconditioner != "auto":
         _check_preconditioner(facts, preconditioner)
+    flows = method == "exact" or (facts.method == "auto" and _may_flow(facts, method))
     return Plan(
         method,
         reason,
         "forests" if is_trial else stage,
         preconditioner,
-        flows=method == "exact" or (facts.method == "auto" and _may_flow(facts, method)),
+        flows=flows,
+        prefers_flows=flows and (method == "exact" or facts.spread > tuning.even_weights),
         is_blind=facts.is_squared and not facts.is_complete,
         is_level_set=method == "exact" and facts.is_box,
         can_polish=_can_polish(facts, stage, tuning),
@@ -95,6 +102,27 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
             tuning.shortest_cheap_stride, tuning.cheap_work // (facts.n_entries + facts.n_edges + 1)
         ),
     )
+
+
+def _for_operator(facts: Facts) -> Plan:
+    """Return the plan for a problem with an operator or a constraint."""
+    if facts.preconditioner != "auto":
+        raise ValueError(
+            "preconditioner must be 'auto' for a problem with an operator, bounds or sparsity,"
+            f" got {facts.preconditioner!r}"
+        )
+    if facts.method not in ("auto", "pdhg"):
+        raise ValueError(
+            "method must be 'auto' or 'pdhg' for a problem with an operator, bounds or sparsity,"
+            f" got {facts.method!r}"
+        )
+    if facts.method == "pdhg":
+        return Plan("pdhg", "requested", "rows", "auto")
+    if not facts.has_steps:
+        return Plan(
+            "pdhg", "no proximal gradient steps for this loss or constraint", "rows", "auto"
+        )
+    return Plan("proximal_gradient", "the loss is smooth", "proximal", "auto")
 
 
 def _can_polish(facts: Facts, stage: str, tuning: Tuning) -> bool:

@@ -76,6 +76,7 @@ class PolishAttempt(NamedTuple):
     iteration: int
     is_success: bool
     seconds: float
+    is_refined: bool = False  # by Newton's method
 
 
 class Failure(NamedTuple):
@@ -254,3 +255,20 @@ def iterations_ahead(past: Sequence[tuple[int, float]], target: float) -> float 
     exponent = math.log(old_gap / gap) / math.log(now / max(before, 0.5))
     growth = math.log(gap / max(target, 1e-16)) / exponent
     return now * math.expm1(min(growth, 50.0))
+
+
+def dual_error(past: Sequence[tuple[int, float]]) -> float | None:
+    """Predict the error of the last dual objective, from pairs of iterations and dual objectives.
+
+    The error of a descent decreases at least like the squared number of iterations, so it follows
+    from the last increase. Return None if there is no pair well before the last one.
+    """
+    if not past:
+        return None
+    now, dual = past[-1]
+    earlier = next((pair for pair in reversed(past) if 0 < 1.2 * pair[0] <= now), None)
+    if earlier is None:
+        return None
+    before, old_dual = earlier
+    share = (before / now) ** 2
+    return max(dual - old_dual, 0.0) * share / (1.0 - share)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+
 from graphtv._memory import DOUBLES_PER_EDGE, DOUBLES_PER_VERTEX, check_memory
 from graphtv._validate import Floats, as_callable, as_count, as_flag, as_real, brief
 from graphtv.problem import Problem
@@ -85,16 +87,32 @@ class Request:
 def _as_points(warm_start: Any, problem: Problem) -> tuple[Floats, Floats]:
     """Return the points to start from."""
     if isinstance(warm_start, Result):
-        u, p = warm_start.u, warm_start.p
+        u, p, q = warm_start.u, warm_start.p, warm_start.residual_dual
     elif isinstance(warm_start, tuple) and len(warm_start) == 2:
-        u, p = warm_start
+        (u, p), q = warm_start, None
+    elif isinstance(warm_start, tuple) and len(warm_start) == 3 and problem.misfit is not None:
+        u, p, q = warm_start
     else:
         raise ValueError(f"warm_start must be a Result or a pair (u, p), got {brief(warm_start)}")
     try:
         # Copies, since the arrays may become part of the result.
-        u = problem._form.point(to_core(problem._check(u, "u", problem.shape))).copy()
+        u = problem._form.point(to_core(problem.point(u))).copy()
+        if problem.misfit is not None:
+            return _as_composite_points(u, p, q, problem)
         p = to_core(problem._check(p, "p", problem.dual_shape)).copy()
     except ValueError as error:
         raise ValueError(f"warm_start does not fit the problem: {error}") from None
     problem.core_penalty.project(p)
     return u, p
+
+
+def _as_composite_points(u: Floats, p: Any, q: Any, problem: Problem) -> tuple[Floats, Floats]:
+    """Return u within its bounds, and the dual point; q may be of other data, or unknown."""
+    misfit = problem.misfit
+    assert misfit is not None
+    edges = to_core(problem._check(p, "p", problem.dual_shape)).copy()
+    problem.core_penalty.project(edges)
+    if q is None or np.shape(q) != misfit.loss.shape:
+        q = np.zeros(misfit.loss.shape)
+    rows = problem._dual_point(p, q)[edges.size :]
+    return problem.constraint.project(u), np.concatenate([edges, rows])

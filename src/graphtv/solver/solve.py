@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections.abc import Callable
@@ -56,7 +57,8 @@ def solve(
     Parameters
     ----------
     problem : Problem
-        The problem to solve.
+        The problem to solve. On a `PartitionedGraph` it is solved part by part on Dask, and the
+        options are those of graphs in parts.
     preconditioner : str or ForestPartition
         ``none``, ``diagonal``, ``chains``, ``linear``, ``nested``, ``matroid``, ``auto``, or a
         partition of the problem's graph.
@@ -119,6 +121,21 @@ def solve(
     (array([0.5, 0.5, 2.5, 2.5]), 'optimal')
     """
     start = time.perf_counter()
+    if hasattr(problem, "solve_in_parts"):
+        found: Result = _solve_in_parts(
+            problem,
+            preconditioner=preconditioner,
+            method=method,
+            tol=tol,
+            max_iterations=max_iterations,
+            time_limit=time_limit,
+            warm_start=warm_start,
+            callback=callback,
+            stop=stop,
+            verbose=verbose,
+            n_threads=n_threads,
+        )
+        return found
     request = Request.checked(
         problem,
         preconditioner,
@@ -132,7 +149,15 @@ def solve(
         verbose,
         n_threads,
     )
-    return _solve(request, start)
+    result = _solve(request, start)
+    return result if problem.labelling is None else replace(result, u=problem.labelled(result.u))
+
+
+def _solve_in_parts(problem: Any, **options: Any) -> Any:
+    """Solve a problem on a graph in parts with the options that are not the defaults."""
+    parameters = inspect.signature(solve).parameters
+    given = {name: value for name, value in options.items() if value != parameters[name].default}
+    return problem.solve_in_parts(given)
 
 
 def _solve(request: Request, start: float) -> Result:
@@ -166,7 +191,7 @@ def _solve(request: Request, start: float) -> Result:
 def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> tuple[Run, Plan]:
     """Choose the method and set up its first stage."""
     problem, threads = request.problem._normal, request.threads
-    n_entries = math.prod(problem.shape) + math.prod(problem.dual_shape)
+    n_entries = math.prod(problem.shape) + problem.dual_size
     reserve = Reserve(n_entries, watch, request.seconds, TUNING)
     points = request.points
     warm = None if points is None else certify_in_time(problem, *points, threads, watch)
@@ -175,7 +200,8 @@ def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> 
     level_set = LevelSet(problem) if chosen.is_level_set else None
     incumbent = Incumbent(problem, level_set, reserve, watch, threads, TUNING)
     inner = problem if level_set is None else level_set.inner
-    stages = Stages(inner, chosen, watch, threads, TUNING)
+    form, callback = request.problem._form, request.callback
+    stages = Stages(inner, chosen, watch, threads, TUNING, form.units)
     is_custom = chosen.preconditioner == "custom"
     asked = request.preconditioner if is_custom else chosen.preconditioner
     options = request.method if isinstance(request.method, PDHG) else PDHG()
@@ -187,7 +213,6 @@ def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> 
     tolerance = request.tolerance or exact_gap(request.problem)
     strategy = Strategy(chosen, tolerance, request.max_iterations, TUNING)
     incumbent.best = warm or without_variation(problem, watch, threads)
-    form, callback = request.problem._form, request.callback
     run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback, ticker)
     return run, chosen
 
@@ -198,10 +223,12 @@ def _outcome(
     """Return the result in the units of the user, without status and times."""
     problem, form = request.problem, request.problem._form
     made, count, bound = run.stages.preconditioner, run.stages.count, certificate.error_bound
+    p, q = problem._split(found.p)
+    misfit = problem.misfit
     proof = certificate.proof
     return Result(
         u=from_core(form.restore(found.u), problem.shape),
-        p=from_core(found.p, problem.dual_shape),
+        p=from_core(p, problem.dual_shape),
         primal=form.objective(proof.primal),
         dual=form.objective(proof.dual),
         gap=form.objective(proof.gap),
@@ -219,8 +246,24 @@ def _outcome(
         history=History([form.record(record) for record in run.progress.records]),
         stages=run.progress.stages,
         error_bound=None if bound is None else form.length(bound),
+        residual_dual=None if q is None or misfit is None else from_core(q, misfit.loss.shape),
+        operator_calls=0 if misfit is None else misfit.map.calls - run.stages.calls_before,
+        assumptions=_assumptions(problem),
         _unrounded=None if form.centre is None else unrounded(found),
     )
+
+
+def _assumptions(problem: Problem) -> tuple[str, ...]:
+    """Return what the certificate relies on besides the returned points."""
+    misfit = problem.misfit
+    if misfit is None:
+        return ()
+    found = []
+    if not misfit.map.is_matrix:
+        found.append("operator: rmatvec is the adjoint of matvec, and both are accurate")
+    if not problem.solution_range.is_proved:
+        found.append(f"solution: one exists with |u| ≤ {problem.solution_range.upper:.3g}")
+    return tuple(found)
 
 
 def _continued(first: Result, second: Result, problem: Problem) -> Result:
@@ -235,7 +278,7 @@ def _continued(first: Result, second: Result, problem: Problem) -> Result:
         for record in second.history
     ]
     tolerance = first.tolerance
-    is_met = problem._proof(second.u, second.p)[1].proved_gap <= tolerance
+    is_met = problem._proof(second.u, second.p, second.residual_dual)[1].proved_gap <= tolerance
     return replace(
         second,
         status="optimal" if is_met else second.status,

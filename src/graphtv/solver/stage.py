@@ -19,8 +19,11 @@ class Points(Protocol):
     def dual_point(self) -> Floats:
         """Return p, |p| ≤ 1."""
 
-    def rounded_dual_point(self) -> Rounded:
-        """Return p in multiples of 1/32767, possibly with less memory than rounding p."""
+    def rounded_dual_point(self) -> Floats | Rounded:
+        """Return p in multiples of 1/32767, possibly with less memory than rounding p.
+
+        The dual point of a problem with an operator cannot be rounded. It is returned as it is.
+        """
 
 
 class Stage(Points, Protocol):

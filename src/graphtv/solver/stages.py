@@ -16,15 +16,18 @@ from graphtv.solver.facts import Facts
 from graphtv.solver.flows import Flows
 from graphtv.solver.group_descent import GroupDescent
 from graphtv.solver.incumbent import Incumbent
+from graphtv.solver.operator_pdhg import OperatorPdhg
 from graphtv.solver.options import PDHG
 from graphtv.solver.pdhg import Pdhg
 from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly
 from graphtv.solver.progress import Count
+from graphtv.solver.proximal_gradient import ProximalGradient
 from graphtv.solver.stage import Pausable, Stage, rounded
 from graphtv.solver.strategy import SwitchTo
 from graphtv.solver.tree_direct import TreeDirect
 from graphtv.solver.trivial import Trivial
 from graphtv.solver.tuning import Tuning
+from graphtv.terms._units import NO_UNITS, Units
 
 
 class Stages:
@@ -39,13 +42,20 @@ class Stages:
     """
 
     def __init__(
-        self, problem: Problem, plan: Plan, watch: _core.Watch, n_threads: int, tuning: Tuning
+        self,
+        problem: Problem,
+        plan: Plan,
+        watch: _core.Watch,
+        n_threads: int,
+        tuning: Tuning,
+        units: Units = NO_UNITS,
     ) -> None:
-        self._problem, self._plan, self._tuning = problem, plan, tuning
+        self._problem, self._plan, self._tuning, self._units = problem, plan, tuning, units
         self._watch, self._n_threads = watch, n_threads
         self.current: Stage = Trivial(problem)
         self.preconditioner: Preconditioner | None = None
         self._paused: Pausable | None = None  # while max-flow runs
+        self.calls_before = 0 if problem.misfit is None else problem.misfit.map.calls
         self._before = Count(0, 0, 0)  # work of the stages that have ended
         self._restarts_before = 0
 
@@ -72,11 +82,16 @@ class Stages:
             return GroupDescent(problem, kernel, is_single, watch, n_threads, p)
         if self._plan.stage == "flows":
             return self._first_flows(p)
+        if self._plan.stage == "rows":
+            return OperatorPdhg(problem, watch, n_threads, warm, self._tuning)
+        if self._plan.stage == "proximal":
+            kernel = self._edge_kernel()
+            return ProximalGradient(problem, kernel, watch, n_threads, warm, self._tuning)
         made = as_preconditioner(preconditioner, problem.graph, alpha=options.alpha, watch=watch)
         self.preconditioner = made
         if self._plan.stage == "pdhg":
             start = None if warm is None else (warm.u, warm.p)
-            return Pdhg(problem, made, watch, n_threads, start, options)
+            return Pdhg(problem, made, watch, n_threads, start, options, self._units)
         assert made.partition is not None
         if is_solved_directly(facts, made.n_forests, self._tuning):
             return TreeDirect(problem, n_threads)
@@ -90,10 +105,13 @@ class Stages:
         return Flows(self._problem, u, p, start, allowance, self._watch, self._n_threads)
 
     def _edges(self, p: Floats | None) -> EdgeDescent:
+        lattice, kernel = row_major_shape(self._problem.graph), self._edge_kernel()
+        return EdgeDescent(self._problem, kernel, lattice, self._watch, self._n_threads, p)
+
+    def _edge_kernel(self) -> str:
         graph = self._problem.graph
         lattice = row_major_shape(graph)
-        kernel = edge_kernel(lattice, graph.n_edges, n_grid_edges(lattice), self._tuning)
-        return EdgeDescent(self._problem, kernel, lattice, self._watch, self._n_threads, p)
+        return edge_kernel(lattice, graph.n_edges, n_grid_edges(lattice), self._tuning)
 
     # The work done
 
@@ -222,7 +240,7 @@ class Stages:
     ) -> Stage:
         problem, watch, n_threads = self._problem, self._watch, self._n_threads
         if stage == "pdhg":
-            return Pdhg(problem, made, watch, n_threads, start, PDHG())
+            return Pdhg(problem, made, watch, n_threads, start, PDHG(), self._units)
         assert made.partition is not None
         p = None if start is None else start[1]
         rests = self._plan.flows or self._plan.is_trial

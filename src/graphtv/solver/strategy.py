@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from graphtv.result import Record, Status
 from graphtv.solver.plan import Plan
-from graphtv.solver.progress import Progress, iterations_ahead
+from graphtv.solver.progress import Progress, dual_error, iterations_ahead
 from graphtv.solver.termination import EXACT_GAP, ending
 from graphtv.solver.tuning import Costs, Tuning
 
@@ -100,7 +100,7 @@ class Strategy:
         if self._edges_are_slow(progress, now):
             # On whole grids chains need no search, so trying them is cheaper.
             is_searched = progress.kernel in ("edges", "lattice")
-            tries_flows = self.plan.flows and not progress.failures and is_searched
+            tries_flows = self.plan.prefers_flows and not progress.failures and is_searched
             return self._to_flows(progress) if tries_flows else self._to_forests(progress)
         if self._groups_are_slow(progress, now):
             return SwitchTo("pdhg", preconditioner="diagonal")
@@ -239,6 +239,8 @@ class Strategy:
         t = self.tuning
         growth = t.allowance_growth ** len(progress.failures)
         far = t.volume_price if "volume" in progress.kernels else 1.0
+        if self.plan.is_blind and progress.kernel == "pdhg":
+            far *= t.blind_price
         return far * growth * self._costs(progress).flows
 
     def _after_failure(self, progress: Progress, now: Moment) -> SwitchTo:
@@ -265,6 +267,8 @@ class Strategy:
         ahead = self._ahead(progress, target)
         if self._costs(progress).is_cheap:
             stride = math.ceil(min(last.iteration, t.cheap_margin * ahead))
+            if self._has_newton(progress):
+                stride = min(stride, self._newton_stride(progress))
             return last.iteration + max(self.plan.shortest_stride, stride)
         done = progress.pace_iterations
         further = t.blind_stride * done
@@ -272,6 +276,15 @@ class Strategy:
             further = min(t.stride_of_forecast * ahead, t.stride_of_past * done)
         stride = max(1, int(t.overshoot * done), int(min(further, t.longest_stride)))
         return last.iteration + stride
+
+    def _newton_stride(self, progress: Progress) -> int:
+        """Return the number of iterations until p is probably accurate enough for Newton's method.
+
+        The dual error is assumed to decrease like the squared number of iterations.
+        """
+        done, lag = progress.looks[-1].record.iteration, self._dual_lag(progress)
+        growth = min(math.sqrt(lag), 2.0) - 1.0
+        return math.ceil(done * max(growth, self.tuning.overshoot))
 
     def _target(self, progress: Progress) -> float:
         """Return the gap at which the next decision is due before the end, or 0."""
@@ -301,8 +314,12 @@ class Strategy:
 
     @property
     def may_end(self) -> bool:
-        """Whether a stage before max-flow may end the run without a polish."""
-        return self.tolerance > EXACT_GAP or not self.heads_for_flows
+        """Whether a stage before max-flow may end the run without a polish.
+
+        A level set has no pieces, so its certificate is sufficient.
+        """
+        is_exact = self.tolerance <= EXACT_GAP and self.heads_for_flows
+        return not is_exact or self.plan.is_level_set
 
     @property
     def polish_goal(self) -> float:
@@ -317,13 +334,38 @@ class Strategy:
         t, record, costs = self.tuning, progress.looks[-1].record, self._costs(progress)
         within = t.polish_within * max(self.tolerance, self._target(progress))
         last = progress.polish
+        is_due = record.iteration >= max(self._next_polish(progress), costs.polish)
+        is_refined = self.refines(progress)
+        is_far = self._ahead(progress, self.tolerance) >= costs.polish
         return (
             self.plan.can_polish
-            and record.iteration >= max(self._next_polish(progress), costs.polish)
+            and (is_refined or (is_due and is_far))
             and record.relative_gap <= min(costs.pattern_gap, within)
-            and self._ahead(progress, self.tolerance) >= costs.polish
             and remaining > (0.0 if last is None else last.seconds)
         )
+
+    def refines(self, progress: Progress) -> bool:
+        """Whether Newton's method continues the polish: p seems to be accurate enough, but not u.
+
+        The first time it must also cost less than the iterations that are predicted without it.
+        """
+        t, record, costs = self.tuning, progress.looks[-1].record, self._costs(progress)
+        if not self._has_newton(progress) or not self._dual_lag(progress) <= 1.0:
+            return False
+        last = progress.polish
+        if last is None or not last.is_refined:
+            return self._ahead(progress, self.tolerance) >= t.newton_steps * costs.newton
+        return record.iteration >= last.iteration + t.overshoot * last.iteration
+
+    def _has_newton(self, progress: Progress) -> bool:
+        return self.plan.can_polish and self._costs(progress).newton > 0
+
+    def _dual_lag(self, progress: Progress) -> float:
+        """Return the predicted error of the dual objective, divided by the permitted one."""
+        scale = abs(progress.looks[-1].record.dual)
+        permitted = self.tuning.dual_share * self.tolerance * scale
+        error = dual_error([(look.own, look.record.dual) for look in progress.looks])
+        return math.inf if error is None or permitted == 0.0 else error / permitted
 
     def _next_polish(self, progress: Progress) -> int:
         """Return the iteration of the next polish. Intervals grow, and faster after a failure.

@@ -19,7 +19,7 @@ SAMPLE = 1 << 12
 def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
     """Return constants with p = 0 and their proof. No edges are needed, as Ku = 0 and Kᵀp = 0."""
     trivial, u = Trivial(problem), good_constants(problem)
-    if u is not None:
+    if u is not None and problem.misfit is None:
         no_edges, nothing = np.empty((0, 2), dtype=problem.graph.edges.dtype), np.empty(0)
         slope = np.zeros(u.size), np.zeros(u.size)
         proof = Proof(
@@ -34,6 +34,8 @@ def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
 
 def good_constants(problem: Problem) -> Floats | None:
     """Return a good constant for every channel, if one constant is feasible at all vertices."""
+    if problem.misfit is not None:
+        return problem.start
     n, term = problem.graph.n_vertices, problem.term
     if problem.traits.is_simplex:
         return np.full(n * term.n_channels, 1.0 / term.n_channels)
@@ -77,11 +79,12 @@ class Trivial:
 
     def dual_point(self) -> Floats:
         """Return p = 0."""
-        return np.zeros(math.prod(self._problem.dual_shape))
+        return np.zeros(self._problem.dual_size)
 
-    def rounded_dual_point(self) -> Rounded:
+    def rounded_dual_point(self) -> Floats | Rounded:
         """Return p in multiples of 1/32767."""
-        return rounded(self.dual_point(), 1)
+        p = self.dual_point()
+        return p if self._problem.misfit is not None else rounded(p, 1)
 
     def conclude(self) -> None:
         """No-op: there is nothing to free."""

@@ -35,6 +35,9 @@ class Costs(NamedTuple):
     is_cheap: bool
     """Whether an iteration costs less than evaluating the gap."""
 
+    newton: int = 0
+    """Number of iterations that cost as much as one step of Newton's method, or 0 without it."""
+
 
 COSTS = MappingProxyType(
     {  # measured per iteration on 512² images, kNN and random graphs; patience by choices
@@ -42,12 +45,14 @@ COSTS = MappingProxyType(
         "lattice": Costs(80, 300, 150, 250, math.inf, True),
         "grid": Costs(80, 300, 80, 250, math.inf, True),
         "volume": Costs(80, 300, 40, 250, math.inf, True),
-        "stars": Costs(10, 1, 0, math.inf, math.inf, True),
-        "coupled": Costs(4, 1, 0, 100, math.inf, True),
+        "stars": Costs(10, 1, 0, math.inf, math.inf, True, newton=50),
+        "coupled": Costs(4, 1, 0, 100, math.inf, True, newton=15),
         "forests": Costs(4, 30, 150, math.inf, 3e-4, False),
         "pdhg": Costs(4, 30, 150, math.inf, math.inf, False),
         "tree": Costs(1, 1, 150, math.inf, 0.0, False),
         "flows": Costs(1, 1, 150, math.inf, 0.0, False),
+        "proximal": Costs(1, 1, 0, math.inf, 0.0, False),
+        "rows": Costs(1, 1, 0, math.inf, 0.0, False),
         "trivial": Costs(0, 0, 0, math.inf, 0.0, True),
     }
 )
@@ -72,6 +77,9 @@ class Tuning:
     """Length of the last axis from which the vectorised grid kernel is faster (kernel timings)."""
     whole_grid: float = 0.9
     """Fraction of the edges of a grid above which it counts as a whole grid (choices)."""
+    even_weights: float = 10.0
+    """Largest ratio of two weights for which forests precede max-flow at low accuracy (tolerances:
+    a torus takes half the time; with wide weights forests would take five times as long)."""
     recondition_edges: int = 100_000
     """Edges up to which PDHG rebuilds its forests: 2 µs per edge, uninterruptible (latency)."""
 
@@ -103,6 +111,12 @@ class Tuning:
     single_above: float = 3e-4
     """Tolerance from which single precision is enough (512² images)."""
 
+    dual_share: float = 0.7
+    """Newton's method improves u when the predicted error of the dual objective is at most this
+    share of the tolerance (isotropic)."""
+    newton_steps: float = 2.0
+    """It takes about this many steps (isotropic)."""
+
     # From edges to forests
     decomposition: int = 70
     """Iterations over edges that cost as much as a decomposition (kNN and random graphs)."""
@@ -126,6 +140,8 @@ class Tuning:
     """The same if data is missing: substitute weights do not give the solution (choices)."""
     volume_price: float = 4.0
     """Factor of the cost of max-flow in three dimensions, in iterations (tolerances)."""
+    blind_price: float = 2.0
+    """The same for PDHG if data is missing (tolerances: max-flow takes 56 to 110 iterations)."""
     allowance_growth: float = 4.0
     """Factor by which the allowance grows from attempt to attempt (estimate)."""
     cheap_retry: int = 2
@@ -136,6 +152,22 @@ class Tuning:
     """Over edges, polishes end runs this many times earlier than gaps predict (camera to 1e-6)."""
     longest_wait: int = 2
     """A stage that is about to finish may take this many times the cost of max-flow (choices)."""
+
+    # Problems with an operator
+    step_gap: float = 0.1
+    """Duality gap of a proximal step, relative to the square of its length (operators)."""
+    longest_inner: int = 500
+    """Most iterations of a proximal step (estimate)."""
+    backtracking: float = 1.02
+    """Factor of the curvature along a step that was too long, for the next L (operators)."""
+    restart_check: int = 20
+    """Iterations of PDHG with an operator between checks for a restart (estimate)."""
+    restart_sufficient: float = 0.2
+    """It restarts if the residual has fallen to this fraction since the last restart, …"""
+    restart_necessary: float = 0.8
+    """… to this fraction and rises again, …"""
+    restart_late: float = 0.36
+    """… or after this fraction of all iterations (all three as in PDLP)."""
 
     # When to evaluate the gap
     longest_stride: int = 32

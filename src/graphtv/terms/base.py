@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphtv import _core
 from graphtv._validate import Floats, as_floats, describe, first_index
 from graphtv.graph.graph import Graph
+from graphtv.graph.labelled import Labelling, Places, aligned, array_of, labelling_of
 from graphtv.terms._arrays import (
     GridShape,
     as_data_weights,
@@ -88,6 +89,7 @@ class CoreTerm:
 
     _shape: tuple[int, ...]
     _core_term: _core.DataTerm
+    _labelling: Labelling | None = None
 
     def __setattr__(self, name: str, value: object) -> None:
         if hasattr(self, "_core_term"):
@@ -107,6 +109,34 @@ class CoreTerm:
     def strong_convexity(self) -> float:
         """γ such that G - γ/2 ‖u‖² is convex on the domain, or 0 if there is none."""
         return self._core_term.strong_convexity
+
+    @property
+    def labelling(self) -> Labelling | None:
+        """The labels of the data, None if it has none."""
+        return self._labelling
+
+    def _without_labels(self, **given: Any) -> list[Any]:
+        """Store the labels of the first argument, and return all arguments in its order."""
+        (name, data), *others = given.items()
+        if isinstance(data, str):
+            raise ValueError(
+                f"{name} must hold numbers, got {data!r};"
+                " graph.vertex_attributes has the attributes of a graph by name"
+            )
+        if type(data) is not np.ndarray:
+            self._labelling = labelling_of(data)
+        return [
+            array_of(data, name),
+            *(aligned(values, key, self._labelling, name) for key, values in others),
+        ]
+
+    def _at(self, places: Places) -> Self:
+        """Return the term with its rows in another order, without labels."""
+        given = (
+            value[places] if isinstance(value, np.ndarray) and value.ndim > 0 else value
+            for value in self._arguments()
+        )
+        return type(self)(*given)
 
     def _with_rows(self, n_axes: int) -> Self:
         """Return the term with one row per vertex, if its first axes are those of a grid."""
@@ -175,7 +205,7 @@ class CoreTerm:
         return from_core(out, self._shape)
 
     def _entries(self, values: Any, name: str) -> Floats:
-        array = as_floats(values, name)
+        array = as_floats(aligned(values, name, self._labelling, "the data"), name)
         if array.shape != self._shape:
             raise ValueError(f"{name} must have shape {self._shape}, got {array.shape}")
         return array
@@ -189,10 +219,18 @@ class CoreTerm:
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._arguments()
+        made = type(self), self._arguments()
+        return made if self._labelling is None else (_labelled, (*made, self._labelling))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._describe()})"
+
+
+def _labelled(kind: type[CoreTerm], arguments: tuple[Any, ...], labelling: Labelling) -> CoreTerm:
+    """Return a term whose data has labels."""
+    term = kind(*arguments)
+    object.__setattr__(term, "_labelling", labelling)
+    return term
 
 
 class WeightedLoss(CoreTerm):
@@ -202,6 +240,7 @@ class WeightedLoss(CoreTerm):
 
     _data: Floats
     _given_weights: Floats
+    _parts: tuple[int, int, Floats, Floats]
 
     def _take(
         self, data: Floats, known: NDArray[np.bool_] | None, weights: Any
@@ -211,7 +250,8 @@ class WeightedLoss(CoreTerm):
         self._given_weights = as_data_weights(weights, "weights", data.shape, known)
         n_vertices, n_channels = self._layout()
         core_weights = to_core_entries(self._given_weights, data.shape)
-        return n_vertices, n_channels, to_core(data), core_weights
+        self._parts = n_vertices, n_channels, to_core(data), core_weights
+        return self._parts
 
     @property
     def weights(self) -> Floats:
@@ -296,6 +336,26 @@ class WeightedLoss(CoreTerm):
         weights = np.concatenate([self.weights, zero + 1.0])
         return self._of(np.concatenate([self._data, zero]), weights)._core_term
 
+    @property
+    def curvature(self) -> float | None:
+        """A bound of G'' everywhere, or None if there is none."""
+        return None
+
+    def least_values(self) -> Floats:
+        """Return the minimum of each summand."""
+        return np.zeros(self._shape)
+
+    def sublevel(self, level: Floats) -> tuple[Floats, Floats]:
+        """Return for each entry the ends of an interval outside of which G_i exceeds the level.
+
+        Ends are infinite where there is no bound.
+        """
+        raise NotImplementedError
+
+    def core_between(self, lower: float, upper: float) -> _core.DataTerm:
+        """Return the core's term of G restricted to an interval."""
+        raise NotImplementedError
+
     def with_sparsity(self, sparsity: Floats) -> Self | None:
         """Return G + Σ μ_i |u_i| if it is a loss of the same kind, otherwise None."""
         return None
@@ -330,6 +390,17 @@ class LocationLoss(WeightedLoss):
 
     def _slope(self, difference: Floats) -> Floats:
         """Return the derivative of each summand without its weight."""
+        raise NotImplementedError
+
+    def sublevel(self, level: Floats) -> tuple[Floats, Floats]:
+        """Return for each entry the ends of an interval outside of which G_i exceeds the level."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            radius = self._radius(level / self.weights)
+        radius = np.where(self.weights > 0.0, radius, np.inf)
+        return self._data - radius, self._data + radius
+
+    def _radius(self, level: Floats) -> Floats:
+        """Return the distance beyond which a summand of weight 1 exceeds the level."""
         raise NotImplementedError
 
     def _second_derivative(self, u: Floats) -> Floats:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_floats
+from graphtv._validate import Floats, Indices, as_floats
 from graphtv.graph.graph import Graph
 from graphtv.terms._group_norms import GroupedPenalty, core_groups
 from graphtv.terms.penalty import as_steps
@@ -67,6 +68,11 @@ class CoupledTV(GroupedPenalty):
     def core_penalty_on(self, graph: Graph | None, dual_shape: tuple[int, ...]) -> _core.Penalty:
         """Return the core's penalty for p of this shape."""
         return core_groups(None, dual_shape, couples=True, delta=self.delta)
+
+    def entry_groups(self, graph: Graph, dual_shape: tuple[int, ...]) -> Indices:
+        """Return the group of each entry of p, of shape (m, C)."""
+        m, *channels = dual_shape
+        return np.repeat(np.arange(m, dtype=np.int32)[:, None], math.prod(channels), axis=1)
 
 
 def _as_rows(x: Any, name: str) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats, as_count, as_floats, as_real
 from graphtv.graph.graph import Graph
+from graphtv.graph.labelled import Places, places_in
 from graphtv.terms._arrays import GridShape, as_objective, from_core, spread, to_core
 from graphtv.terms.base import CoreTerm, traits_of
 
@@ -128,8 +129,10 @@ def shape_of(data: DataTerm, n_vertices: int) -> tuple[int, ...]:
     return (n_vertices, as_count(n_channels, "data.n_channels", minimum=1))
 
 
-def on_grid(data: DataTerm, graph: Graph) -> tuple[DataTerm, tuple[int, ...]]:
-    """Return a term with one row per vertex, and the shape of u.
+def on_grid(data: DataTerm, graph: Graph) -> tuple[DataTerm, tuple[int, ...], Places | None]:
+    """Return a term with one row per vertex, the shape of u, and the place of each vertex in it.
+
+    The places are None if the rows of the data are in the order of the vertices.
 
     If the shape of a core term begins with that of the grid and has at most one more axis, every
     pixel is a vertex. Otherwise the first axis numbers the vertices. Both readings are possible
@@ -138,8 +141,12 @@ def on_grid(data: DataTerm, graph: Graph) -> tuple[DataTerm, tuple[int, ...]]:
     axes = () if graph._grid is None else graph._grid.shape
     d = len(axes)
     if isinstance(data, CoreTerm) and d > 1 and data.shape in (axes, (*axes, *data.shape[d:][:1])):
-        return data._with_rows(d), GridShape.of(data.shape, d)
-    return data, shape_of(data, graph.n_vertices)
+        return data._with_rows(d), GridShape.of(data.shape, d), None
+    if isinstance(data, CoreTerm) and data.labelling is not None:
+        places = places_in(graph, data.labelling, "data")
+        if places is not None:
+            return data._at(places), shape_of(data, graph.n_vertices), places
+    return data, shape_of(data, graph.n_vertices), None
 
 
 def core_term_of(data: DataTerm, graph: Graph, penalty: _core.Penalty) -> _core.DataTerm:

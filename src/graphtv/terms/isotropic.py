@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Never
 
@@ -72,6 +73,13 @@ class IsotropicTV(GroupedPenalty):
         """Return the core's penalty on a grid for p of this shape."""
         groups = forward_groups(graph)
         return core_groups(groups, dual_shape, couples=self.coupled, delta=self.delta)
+
+    def entry_groups(self, graph: Graph, dual_shape: tuple[int, ...]) -> Indices:
+        """Return the group of each entry of p, of shape (m, C)."""
+        n_channels = math.prod(dual_shape[1:])
+        pixels = np.repeat(forward_groups(graph)[:, None], n_channels, axis=1)
+        channels = np.arange(n_channels, dtype=np.int32)
+        return pixels if self.coupled else pixels * np.int32(n_channels) + channels
 
 
 def forward_groups(graph: Graph) -> Indices:

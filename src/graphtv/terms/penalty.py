@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from graphtv import _core
-from graphtv._validate import Floats, as_floats, as_real
+from graphtv._validate import Floats, Indices, as_floats, as_real
 from graphtv.graph.graph import Graph
 from graphtv.terms._arrays import as_objective, from_core, spread, to_core
 from graphtv.terms._units import Units, exactly_scaled
@@ -115,6 +116,11 @@ class _EdgewisePenalty:
     def core_penalty(self) -> _core.Penalty:
         """Return the core's penalty."""
         return _core.EdgewisePenalty(self.delta)
+
+    def entry_groups(self, graph: Graph, dual_shape: tuple[int, ...]) -> Indices:
+        """Return the group of each entry of p, of shape (m, C)."""
+        m, *channels = dual_shape
+        return np.arange(math.prod(dual_shape), dtype=np.int32).reshape(m, math.prod(channels))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ per forest and iteration.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from graphtv._validate import (
     as_weights,
 )
 from graphtv.graph.graph import Graph, as_graph
+from graphtv.graph.labelled import array_of, in_order, labelling_of, with_labels
 
 __all__ = ["tv_chain", "tv_forest"]
 
@@ -67,7 +68,7 @@ def tv_chain(
     Returns
     -------
     ndarray
-        The minimiser, with the shape of `signal`.
+        The minimiser, with the shape and the labels of `signal`.
 
     Notes
     -----
@@ -86,6 +87,9 @@ def tv_chain(
     >>> tv_chain([0.0, 0.0, 3.0, 3.0], 1.0)
     array([0.5, 0.5, 2.5, 2.5])
     """
+    if (labelling := labelling_of(signal)) is not None:
+        u = tv_chain(array_of(signal, "signal"), weights, huber=huber, n_threads=n_threads)
+        return cast(Floats, labelling.restored(u))
     f, known = as_observations(signal, "signal")
     if f.ndim == 0:
         raise ValueError(f"signal must have at least one dimension, got the number {f}")
@@ -146,9 +150,9 @@ def tv_forest(
     ----------
     graph : Graph
         A forest; a graph with a cycle is an error.
-    signal : array_like, shape (n,) or (n, C)
-        The signal f; NaN or a masked entry where there is no data, if `huber` is 0. Columns are
-        independent.
+    signal : array_like, shape (n,) or (n, C), pandas, xarray, dict or str
+        The signal f, matched with the names of the graph as in `fused_lasso`. NaN or a masked entry
+        means that there is no data, if `huber` is 0. Columns are independent.
     return_dual : bool, optional
         Also return the dual variable.
     huber : float, optional
@@ -159,7 +163,7 @@ def tv_forest(
     Returns
     -------
     u : ndarray, shape (n,) or (n, C)
-        The minimiser.
+        The minimiser, with the labels of the signal if it has any.
     p : ndarray, shape (m,) or (m, C)
         The dual variable, only if `return_dual` is true. It satisfies |p| ≤ 1 and Kᵀp = f - u,
         which proves that u is optimal.
@@ -181,8 +185,7 @@ def tv_forest(
     >>> tv_forest(star, [0.0, 3.0, 3.0, -3.0])
     array([ 1.,  2.,  2., -2.])
     """
-    as_graph(graph)
-    values, known = as_observations(signal, "signal")
+    values, known = as_observations(in_order(signal, "signal", as_graph(graph)), "signal")
     f = as_signal(values, "signal", graph.n_vertices)
     wants_dual = as_flag(return_dual, "return_dual")
     delta = as_real(huber, "huber", minimum=0.0)
@@ -199,10 +202,10 @@ def tv_forest(
         )
     except ValueError as error:
         raise ValueError(f"graph must be a forest: {error}") from None
-    solution = u.T.reshape(f.shape)
+    solution = with_labels(u.T.reshape(f.shape), signal, "signal", graph)
     if wants_dual:
         return solution, p.T.reshape(graph.n_edges, *f.shape[1:])
-    return solution
+    return cast(Floats, solution)
 
 
 def solve_forest(

@@ -4,7 +4,26 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graphtv import Problem, SquaredLoss, denoise_tv, grid_graph, solve
+from graphtv import (
+    Graph,
+    LinearBox,
+    Problem,
+    SquaredLoss,
+    denoise_tv,
+    fused_lasso,
+    fused_lasso_path,
+    gallery,
+    grid_graph,
+    knn_graph,
+    min_cut,
+    segment,
+    segment_image,
+    solution_vjp,
+    solve,
+    suggest_weight,
+    tv_chain,
+    tv_forest,
+)
 
 IMAGE = np.random.default_rng(0).normal(size=(6, 5))
 PLAIN = denoise_tv(IMAGE, 0.3, tol=0)
@@ -75,7 +94,7 @@ def test_masks_and_weights_are_matched_by_dimension():
     assert_array_equal(denoise_tv(image, mask=known.T, weight=weight.T, tol=0), expected)
     with pytest.raises(ValueError, match=r"mask must have the dimensions \('y', 'x'\)"):
         denoise_tv(image, 0.3, mask=known.rename(x="z"))
-    with pytest.raises(ValueError, match="weight must have the coordinates of the image along 'y'"):
+    with pytest.raises(ValueError, match="weight must have the coordinates of the data along 'y'"):
         denoise_tv(image, weight.assign_coords(y=np.arange(6)))
 
 
@@ -137,3 +156,71 @@ def test_jax():
 
 def test_lists_give_arrays():
     assert isinstance(denoise_tv(IMAGE.tolist(), 0.3), np.ndarray)
+
+
+# Everything else takes such arrays too -----------------------------------------------------------
+
+PATH = gallery.path_graph(30)
+SIGNAL = IMAGE.ravel()
+COSTS = np.stack([SIGNAL, -SIGNAL], axis=1)
+MARKS = np.where(IMAGE > 0.7, 1, np.where(IMAGE < 0.0, 2, 0))
+CAPACITIES = np.arange(30)
+
+CALLS = {
+    "solve": lambda a: solve(Problem(PATH, SquaredLoss(a(SIGNAL), a(SIGNAL**2)))).u,
+    "box": lambda a: solve(Problem(PATH, LinearBox(a(SIGNAL), a(-(SIGNAL**2)), 1.0))).u,
+    "gap": lambda a: Problem(PATH, SquaredLoss(SIGNAL)).gap(a(SIGNAL), a(np.zeros(29))),
+    "warm": lambda a: (
+        solve(Problem(PATH, SquaredLoss(SIGNAL)), warm_start=(a(SIGNAL), a(np.zeros(29)))).u
+    ),
+    "fused": lambda a: fused_lasso(PATH, a(SIGNAL), vertex_weights=a(SIGNAL**2)).u,
+    "path": lambda a: fused_lasso_path(PATH, a(SIGNAL), a(np.array([1.0, 2.0]))).u,
+    "segment": lambda a: segment(PATH, a(COSTS)).labels,
+    "scribbles": lambda a: segment_image(a(IMAGE), a(MARKS)),
+    "chain": lambda a: tv_chain(a(SIGNAL), a(np.ones(29))),
+    "forest": lambda a: tv_forest(PATH, a(SIGNAL)),
+    "weight": lambda a: suggest_weight(a(IMAGE)),
+    "graph": lambda a: Graph(30, a(PATH.edges), a(PATH.weights)).to_sparse().todense(),
+    "neighbours": lambda a: knn_graph(a(COSTS), 3).weights,
+    "cut": lambda a: min_cut(PATH, a(CAPACITIES), a(CAPACITIES[::-1].copy())).value,
+    "derivative": lambda a: (
+        solution_vjp(
+            Problem(PATH, SquaredLoss(SIGNAL)),
+            solve(Problem(PATH, SquaredLoss(SIGNAL)), tol=0),
+            a(SIGNAL),
+        ).signal
+    ),
+}
+
+
+@pytest.mark.parametrize("library", ["array_api_strict", "torch", "jax.numpy", "dlpack"])
+@pytest.mark.parametrize("call", CALLS)
+def test_arrays_of_other_libraries_are_accepted(library, call):
+    convert = OnlyDLPack if library == "dlpack" else pytest.importorskip(library).asarray
+    expected = CALLS[call](lambda array: array)
+    assert_allclose(
+        CALLS[call](lambda array: convert(array.copy())), expected, rtol=1e-5, atol=1e-5
+    )  # JAX is in float32
+
+
+def test_labels_of_a_segmentation():
+    xarray = pytest.importorskip("xarray")
+    colours = np.stack([IMAGE, -IMAGE], axis=-1)
+    image = xarray.DataArray(colours, dims=("y", "x", "c"), coords={"y": range(6)})
+    marks = xarray.DataArray(MARKS, dims=("y", "x"), coords={"y": range(6)})
+    expected = segment_image(colours, MARKS)
+    for pair in (
+        (image, marks),
+        (image, MARKS),
+        (colours, marks),
+        (image.transpose("c", "x", "y"), marks),
+    ):
+        labels, result = segment_image(*pair, return_result=True)
+        assert labels.dims == ("y", "x")
+        assert labels.coords.equals(marks.coords)
+        assert_array_equal(labels, expected)
+        assert result.u.shape == (30, 2)
+    grey = segment_image(xarray.DataArray(IMAGE, dims=("y", "x")), MARKS)
+    assert_array_equal(grey, segment_image(IMAGE, MARKS))
+    with pytest.raises(ValueError, match="image must have the coordinates of the data along 'y'"):
+        segment_image(image.assign_coords(y=range(1, 7)), marks)

@@ -290,7 +290,10 @@ def test_auto_is_the_suggested_weight():
             {"weight": [1.0, np.ones((3, 4))]},
             r"weight\[1\] must be a number or have shape \(3, 3\)",
         ),
-        ({"weight": [1.0, 1.0], "connectivity": 2}, "weight must be .* connectivity=2, got a list"),
+        (
+            {"weight": [1.0, 1.0], "connectivity": 2},
+            "weight must be .* unless connectivity is 1, got a list",
+        ),
         (
             {"mask": np.ones((4, 3), bool)},
             r"mask must have the shape of image, \(3, 4\), got \(4, 3\)",
@@ -308,8 +311,9 @@ def test_auto_is_the_suggested_weight():
             {"image": np.ones(3), "channel_axis": 0},
             "channel_axis must leave an axis of pixels, got 0",
         ),
-        ({"connectivity": 8}, "connectivity must be at most 2, got 8"),
-        ({"image": np.ones((2, 2, 2)), "connectivity": 2}, "connectivity must be 1 unless"),
+        ({"connectivity": 3}, "connectivity must be one of 1, 2, 4, 8, 16 for 2 axes .*, got 3"),
+        ({"image": np.ones((2, 2, 2)), "connectivity": 8}, "connectivity must be one of 1, 2, 3,"),
+        ({"image": np.ones((2,) * 4), "connectivity": 2}, "connectivity must be one of 1 for 4"),
         (
             {"loss": "l1"},
             "loss must be one of 'squared', 'absolute', 'poisson' or a callable, got 'l1'",

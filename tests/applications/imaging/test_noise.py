@@ -311,7 +311,10 @@ def test_errors(change, message):
         ({"sigma": np.nan}, "sigma must be finite, got nan"),
         ({"rule": "best"}, "rule must be one of 'risk', 'noise', got 'best'"),
         ({"spacing": -1.0}, "spacing must be above 0, got -1.0"),
-        ({"connectivity": 3}, "connectivity must be at most 2, got 3"),
+        (
+            {"connectivity": 3},
+            "connectivity must be one of 1, 2, 4, 8, 16 for 2 axes of pixels, got 3",
+        ),
         ({"time_limit": -1.0}, "time_limit must be at least 0.0, got -1.0"),
         ({"verbose": 1}, "verbose must be True or False, got 1"),
         ({"graph": gallery.path_graph(4), "spacing": 1.0}, "spacing must be None"),

@@ -14,9 +14,11 @@ from graphtv import (
     denoise_tv,
     grid_graph,
     solve,
+    suggest_weight,
 )
 from graphtv.applications.imaging.pixel_graph import pixel_graph
 from images import close, exact, few, noisy_image, small_weights
+from verify import verify
 
 
 def test_weight_per_axis_edge_and_pixel():
@@ -97,3 +99,33 @@ def test_eight_neighbours_with_weights_per_pixel():
     close(exact(noisy, np.full((9, 10), 0.2), connectivity=2), expected)
     weight = np.where(np.arange(10) < 5, 0.0, 0.2) * np.ones((9, 1))
     close(exact(noisy, weight, connectivity=2)[:, :4], noisy[:, :4])
+
+
+@pytest.mark.parametrize(
+    ("shape", "connectivity"), [((9, 10), 16), ((5, 6, 7), 18), ((5, 6, 7), 26)]
+)
+def test_the_problem_with_diagonals(shape, connectivity):
+    noisy = noisy_image(shape)
+    spacing = (1.0, 2.0, 0.5)[: len(shape)]
+    options = {"connectivity": connectivity, "spacing": spacing}
+    denoised, result = denoise_tv(noisy, 0.2, tol=0, return_result=True, **options)
+    problem = Problem(grid_graph(shape, 0.2, **options), SquaredLoss(noisy.ravel()))
+    verify(result, problem)
+    close(denoised.ravel(), solve(problem, tol=0).u)
+    close(exact(noisy, np.full(shape, 0.2), **options), denoised)
+    mask = np.random.default_rng(0).random(shape) < 0.7
+    _, masked = denoise_tv(noisy, 0.2, mask=mask, return_result=True, **options)
+    assert masked.status == "optimal"
+
+
+def test_names_of_neighbourhoods():
+    image, volume = noisy_image((6, 7)), noisy_image((4, 5, 6))
+    for a, b in ((1, 4), (2, 8)):
+        np.testing.assert_array_equal(
+            exact(image, 0.2, connectivity=a), exact(image, 0.2, connectivity=b)
+        )
+    for a, b in ((1, 6), (2, 18), (3, 26)):
+        np.testing.assert_array_equal(
+            exact(volume, 0.2, connectivity=a), exact(volume, 0.2, connectivity=b)
+        )
+    assert suggest_weight(volume, connectivity=26) > 0

@@ -32,8 +32,8 @@ from graphtv._validate import (
     moderate,
 )
 from graphtv.applications.cuts.sums import exact_sum
-from graphtv.applications.labelled import in_order
 from graphtv.graph.graph import Graph
+from graphtv.graph.labelled import in_order
 
 if TYPE_CHECKING:
     from graphtv.applications.cuts.flow_network import FlowNetwork

@@ -232,7 +232,7 @@ def _searched(inner: Inner, watch: _core.Watch) -> ExactLevels | None:
         by_guess = has_middle & sets.any(trusts[vertices])
         k = np.where(by_guess, nearest(middle * sets.sizes, f), sets.totals)
         cut = inner.cut(vertices, edges, f, sets, k, watch)
-        if cut.end != "finished":
+        if not cut.is_finished:
             return None
         is_piece = ~(by_guess | sets.any(cut.excess != 0))
         trusts[vertices] = (sets.any(cut.side) & sets.any(~cut.side))[sets.of_vertex]

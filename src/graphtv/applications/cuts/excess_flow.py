@@ -7,7 +7,6 @@ smaller units.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -32,15 +31,14 @@ class ExcessFlow(NamedTuple):
         The remaining excess.
     side : ndarray of bool, shape (n,)
         The source side of a minimum cut. It contains all remaining excess and no deficit.
-    end : {'finished', 'exhausted', 'expired'}
-        ``finished`` if the flow is maximum, ``exhausted`` if `most_looks` ended it early, and
-        ``expired`` if the watch did.
+    is_finished : bool
+        Whether the flow is maximum. It is not if the watch ended the search early.
     """
 
     edges: Capacities
     excess: Capacities
     side: Mask
-    end: str
+    is_finished: bool
 
 
 def excess_flow(
@@ -50,24 +48,23 @@ def excess_flow(
     excess: Capacities,
     watch: _core.Watch,
     flow: Capacities | None = None,
-    most_looks: float = math.inf,
-    passes: bool = False,
+    gathers: bool = False,
 ) -> ExcessFlow:
     """Move as much excess as possible to the vertices with a deficit (negative excess).
 
     `there` and `back` are the capacities of each edge from its tail to its head and back. `flow` is
-    the flow at the start, and `excess` is the excess that it leaves. `passes` makes the search
-    faster if paths are long, but excess and deficits may then remain at other vertices than before.
+    the flow at the start, and `excess` is the excess that it leaves. `gathers` makes the search
+    faster if paths are long, but excess may then remain at other vertices than before.
     """
     if excess.dtype == object:
-        return _in_portions(edges, there, back, excess, watch, flow)
+        return _in_portions(edges, there, back, excess, watch, flow, gathers)
     flow = np.zeros_like(there) if flow is None else flow.copy()
     excess = excess.copy()
     side = np.empty(len(excess), dtype=bool)
-    end = _core.minimum_cut(
-        len(excess), edges, there, back, flow, excess, side, most_looks, passes, watch
+    is_finished = _core.minimum_cut(
+        len(excess), edges, there, back, flow, excess, side, gathers, watch
     )
-    return ExcessFlow(flow, excess, side, end)
+    return ExcessFlow(flow, excess, side, is_finished)
 
 
 def _in_portions(
@@ -77,12 +74,13 @@ def _in_portions(
     excess: Capacities,
     watch: _core.Watch,
     flow: Capacities | None,
+    gathers: bool,
 ) -> ExcessFlow:
     """Compute `excess_flow` in integers of any size."""
     flow = np.zeros_like(there) if flow is None else flow
     gap = min(_positive(excess), _positive(-excess))
-    end = "finished"
-    while gap > 0 and end == "finished":
+    is_finished = True
+    while gap > 0 and is_finished:
         # At most the gap can still be moved, so larger numbers are reduced to it.
         rooms = np.minimum(there - flow, gap), np.minimum(back + flow, gap)
         part = np.minimum(np.maximum(excess, -gap), gap)
@@ -90,7 +88,9 @@ def _in_portions(
         shift = max(largest.bit_length() - LARGEST, 0)
         open_there, open_back = ((room >> shift).astype(np.int64) for room in rooms)
         units = (np.sign(part) * (np.abs(part) >> shift)).astype(np.int64)
-        moved, _, side, end = excess_flow(edges, open_there, open_back, units, watch)
+        moved, _, side, is_finished = excess_flow(
+            edges, open_there, open_back, units, watch, gathers=gathers
+        )
         portion = moved.astype(object) << shift
         flow = flow + portion
         before, excess = _positive(excess), excess - outflow(edges, portion, len(excess))
@@ -99,7 +99,7 @@ def _in_portions(
     # The flow is maximum. The source side is what the remaining excess can reach.
     rooms = (np.sign(there - flow).astype(np.int64), np.sign(back + flow).astype(np.int64))
     side = excess_flow(edges, *rooms, np.sign(excess).astype(np.int64), watch).side
-    return ExcessFlow(flow, excess, side, end)
+    return ExcessFlow(flow, excess, side, is_finished)
 
 
 def _positive(values: Capacities) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Set
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -67,7 +67,8 @@ class FlowNetwork:
         source = as_count(self.source, "source", maximum=n - 1)
         sink = as_count(self.sink, "sink", maximum=n - 1)
         if source == sink:
-            raise ValueError(f"sink must not be the source, got {sink} for both")
+            name = source if self.names is None else list(self.names)[source]
+            raise ValueError(f"sink must not be the source, got {brief(name)} for both")
         arcs.flags.writeable = capacities.flags.writeable = False
         values = (n, arcs, capacities, source, sink, as_names(self.names, n))
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
@@ -215,14 +216,16 @@ class FlowNetwork:
 
         Parameters
         ----------
-        source_side : array_like of bool, shape (n_vertices,)
-            The set.
+        source_side : array_like of bool of shape (n_vertices,), or set
+            The set, as a mask or by names, such as ``cut.partition[0]``.
 
         Returns
         -------
         int or float
             An exact sum for integer capacities, a correctly rounded one for others.
         """
+        if isinstance(source_side, Set):
+            source_side = self._mask(source_side)
         side = as_array(source_side, "source_side")
         if side.shape != (self.n_vertices,) or side.dtype != np.bool_:
             raise ValueError(
@@ -231,6 +234,18 @@ class FlowNetwork:
             )
         tails, heads = self.arcs.T
         return exact_sum(self.capacities[side[tails] & ~side[heads]])
+
+    def _mask(self, vertices: Set[Name]) -> NDArray[np.bool_]:
+        """Return the mask of a set of vertices, given by their names, or by numbers."""
+        side = np.zeros(self.n_vertices, dtype=np.bool_)
+        numbers = {name: k for k, name in enumerate(self.names or range(self.n_vertices))}
+        for vertex in vertices:
+            if vertex not in numbers:
+                raise ValueError(
+                    f"source_side must hold vertices of the network, got {brief(vertex)}"
+                )
+            side[numbers[vertex]] = True
+        return side
 
     def rof(self) -> tuple[Graph, Floats]:
         """Return the graph and the signal whose total variation denoising yields the minimum cut.

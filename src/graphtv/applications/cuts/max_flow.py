@@ -68,19 +68,16 @@ class Flow:
         return f"Flow(value {self.value}, {len(self.edges)} edges)"
 
 
-def completed(
-    problem: CutProblem,
-    flow: Capacities | None,
-    watch: _core.Watch,
-    most_looks: float = np.inf,
-    passes: bool = False,
-) -> ExcessFlow:
-    """Return a maximum flow of excess and a minimum cut, starting from the given flow."""
+def completed(problem: CutProblem, flow: Capacities | None, watch: _core.Watch) -> ExcessFlow:
+    """Return a maximum flow of excess and a minimum cut, starting from the given flow.
+
+    The excess that remains may be at other vertices than at the start.
+    """
     excess = problem.source - problem.sink
     if flow is not None:
         excess = excess - problem.outflow(flow)
     edges, there, back = problem.graph.edges, problem.forward, problem.backward
-    return excess_flow(edges, there, back, excess, watch, flow, most_looks, passes)
+    return excess_flow(edges, there, back, excess, watch, flow, gathers=True)
 
 
 def maximum_flow(problem: CutProblem, side: Mask, flow: Capacities) -> Flow:
@@ -114,7 +111,8 @@ def balanced(problem: CutProblem, side: Mask, flow: Capacities) -> Capacities:
     there, back = np.where(tails, there, back), np.where(tails, back, there)
     is_inner = tails == heads
     there, back = np.where(is_inner, there, 0), np.where(is_inner, back, 0)
-    moved = excess_flow(problem.graph.edges, there, back, excess, _core.Watch(np.inf)).edges
+    forever = _core.Watch(np.inf)
+    moved = excess_flow(problem.graph.edges, there, back, excess, forever, gathers=True).edges
     return problem.clipped(flow + np.where(tails, moved, -moved))
 
 

@@ -1,14 +1,13 @@
 """Minimum cuts with proof, by a maximum flow from scratch or from a denoised signal.
 
 A minimum cut is a level set of the denoised signal (Hochbaum 2001; Chambolle & Darbon 2009), and
-the dual point is a flow that bounds all cuts from below (see `cut_problem`). If augmenting paths
-are short, searching for them is fastest. If they are long, descent first computes most of the flow.
+the dual point is a flow that bounds all cuts from below (see `cut_problem`). A maximum flow from
+scratch is faster. The signal is computed if the options ask for the solver.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,9 +30,6 @@ __all__ = ["Cut", "min_cut"]
 
 START = 1e-3
 """Relative gap of the denoised signal at which augmenting paths take over."""
-
-MOST_LOOKS_PER_ARC = 50
-"""The search ends after this many looks per arc on average, and descent computes a start."""
 
 FLOW_OPTIONS = {"time_limit", "n_threads", "stop", "callback"}
 """Options that do not ask for the solver. A callback hears of it only if it runs."""
@@ -154,10 +150,10 @@ def min_cut(
     -----
     Capacities are whole if all of them are integers or floats without a fraction. In this case the
     flow, the value and the bound are computed in integers. Augmenting paths find the flow, starting
-    from zero. If they take many steps, descent computes another start, and augmenting paths
-    complete it. Every cut is certified unless `time_limit`, `max_iterations` or Ctrl-C ended the
-    run early. With real capacities there is one more exception: the value may be so small compared
-    with the capacities that it is below their rounding errors.
+    from zero. If the paths are long, push-relabel completes the flow. Every cut is certified unless
+    `time_limit`, `max_iterations` or Ctrl-C ended the run early. With real capacities there is one
+    more exception: the value may be so small compared with the capacities that it is below their
+    rounding errors.
 
     Examples
     --------
@@ -173,35 +169,26 @@ def min_cut(
 
 
 def cut_of(problem: CutProblem, options: dict[str, Any]) -> Cut:
-    """Return a minimum cut of a problem, by flows alone unless that takes too long."""
+    """Return a minimum cut of a problem, by flows alone unless the options ask for the solver."""
     if options.keys() <= FLOW_OPTIONS:
-        start = time.perf_counter()
-        cut = _by_flow(problem, options)
-        if cut is not None:
-            return cut
-        if options.get("time_limit") is not None:
-            left = options["time_limit"] - (time.perf_counter() - start)
-            options = {**options, "time_limit": max(left, 0.0)}
+        return _by_flow(problem, options)
     result = solve_levels(problem, options)
     levels = LevelSets(problem, result.u)
     side = levels.side(levels.best(0.0))
     return certified_cut(problem, side, result, options, time_left(result, options))
 
 
-def _by_flow(problem: CutProblem, options: dict[str, Any]) -> Cut | None:
-    """Return a minimum cut by a maximum flow, or None if that takes too many steps."""
+def _by_flow(problem: CutProblem, options: dict[str, Any]) -> Cut:
+    """Return a minimum cut by a maximum flow."""
     limit, n_threads = options.get("time_limit"), options.get("n_threads")
     seconds = math.inf if limit is None else as_real(limit, "time_limit", minimum=0.0)
     if n_threads is not None:
         as_count(n_threads, "n_threads", minimum=1)
     as_callable(options.get("stop"), "stop")
     watch = _core.Watch(seconds, options.get("stop"))
-    most_looks = MOST_LOOKS_PER_ARC * (problem.graph.n_vertices + 2 * problem.graph.n_edges)
     with interrupting(watch):
-        flow, _, side, end = completed(problem, None, watch, most_looks)
-    if end == "exhausted":
-        return None
-    return _proved(problem, problem.side(side), flow, None, options)
+        found = completed(problem, None, watch)
+    return _proved(problem, problem.side(found.side), found.edges, None, options)
 
 
 def solve_levels(problem: CutProblem, options: dict[str, Any]) -> Result:
@@ -230,10 +217,10 @@ def certified_cut(
     if is_finished(result):
         watch = _core.Watch(seconds)
         with interrupting(watch):
-            flow, _, found, _ = completed(problem, flow, watch, passes=True)
-        found = problem.side(found)
-        if problem.value(found) < problem.value(side):
-            side = found
+            found = completed(problem, flow, watch)
+        flow, other = found.edges, problem.side(found.side)
+        if problem.value(other) < problem.value(side):
+            side = other
     return _proved(problem, side, flow, result, options)
 
 

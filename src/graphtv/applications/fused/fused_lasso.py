@@ -15,21 +15,19 @@ from graphtv._validate import (
     as_array,
     as_flag,
     as_real,
+    brief,
     is_dask,
+    is_partitioned,
     moderate,
     unmasked,
 )
-from graphtv.applications.fused.fused_model import FusedModel
+from graphtv.applications.fused.fused_model import FusedModel, make_loss
 from graphtv.applications.keywords import check_keywords
-from graphtv.applications.labelled import (
-    graph_of_labelled,
-    is_labelled,
-    start_in_order,
-    with_labels,
-)
 from graphtv.applications.learning.graph_input import to_graph
 from graphtv.graph.graph import Graph
+from graphtv.graph.labelled import is_labelled, with_labels
 from graphtv.result import Result
+from graphtv.terms import TotalVariation
 
 __all__ = ["fused_lasso"]
 
@@ -52,7 +50,7 @@ def fused_lasso(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, array_like, tuple, networkx.Graph or igraph.Graph
+    graph : Graph, PartitionedGraph, sparse matrix, array_like, tuple, networkx or igraph graph
         The graph with its weights ω: a `Graph`, a symmetric scipy sparse matrix of weights, an
         (m, 2) array of edges of weight 1, or a pair (edges, weights). For a signal that is a dask
         array: ``'grid'``, or a list with one number or array of weights per axis.
@@ -83,7 +81,7 @@ def fused_lasso(
 
     Returns
     -------
-    Result or TiledResult
+    Result, PartitionedResult or TiledResult
         `u` and `p` with the certificate of the whole problem, including sparsity. If the signal
         is a Series or a DataFrame, so is `u`, with the same index. If it is a dictionary or the
         name of an attribute, `u` is a dictionary by name.
@@ -114,6 +112,9 @@ def fused_lasso(
     supported options are `tol`, `max_iterations` (rounds over all chunks), `time_limit`,
     `callback`, `verbose`, `n_threads` (per chunk) and ``checkpoint=folder``; see `denoise_tv`.
 
+    On a `PartitionedGraph` the problem is solved part by part on the Dask scheduler, with the same
+    options. The loss must be squared, without sparsity.
+
     References
     ----------
     .. [1] R. Tibshirani, M. Saunders, S. Rosset, J. Zhu, K. Knight, "Sparsity and smoothness via
@@ -130,16 +131,24 @@ def fused_lasso(
     >>> fused_lasso(edges, [0.1, -0.1, 2.0, 1.8], lam=0.2, sparsity=0.5, tol=0).u.round(3)
     array([0. , 0. , 1.2, 1.2])
     """
-    check_keywords(fused_lasso, solve_options, *(("checkpoint",) if is_dask(signal) else ()))
+    in_parts = is_dask(signal) or is_partitioned(graph)
+    check_keywords(fused_lasso, solve_options, *(("checkpoint",) if in_parts else ()))
     factor = moderate(as_real(lam, "lam", minimum=0.0, strict=True), "lam")
+    if is_partitioned(graph):
+        _check_in_parts("a graph in parts", coupled, sparsity)
+        if is_dask(signal):
+            if loss != "squared":
+                raise ValueError(f"loss must be 'squared' for a dask array, got {loss!r}")
+            lazy: Result = _fuse_partitioned(graph, signal, factor, vertex_weights, **solve_options)
+            return lazy
+        data = make_loss(signal, vertex_weights, loss, delta)
+        problem = graph.problem(data, TotalVariation(), factor)
+        found: Result = problem.solve_in_parts(solve_options, "fused_lasso")
+        return found
     if is_dask(signal):
-        if coupled:
-            raise ValueError(f"coupled must be False for a dask array, got {coupled}")
-        if loss != "squared" or np.any(sparsity):
-            raise ValueError(
-                "loss must be 'squared' and sparsity 0 for a dask array,"
-                f" got loss={loss!r}, sparsity={sparsity!r}"
-            )
+        _check_in_parts("a dask array", coupled, sparsity)
+        if loss != "squared":
+            raise ValueError(f"loss must be 'squared' for a dask array, got {loss!r}")
         tiled: Result = _fuse_tiled(graph, signal, factor, vertex_weights, **solve_options)
         return tiled
     made = graph_of_signal(graph, signal)
@@ -152,12 +161,23 @@ def fused_lasso(
         sparsity,
         is_coupled=as_flag(coupled, "coupled"),
     )
-    if (warm := solve_options.get("warm_start")) is not None:
-        solve_options["warm_start"] = start_in_order(warm, made)
     result = model.solve(factor, **solve_options)
     if not is_labelled(signal):
         return result
     return dataclasses.replace(result, u=with_labels(result.u, signal, "signal", made))
+
+
+def _check_in_parts(graph: str, coupled: Any, sparsity: Any) -> None:
+    if as_flag(coupled, "coupled"):
+        raise ValueError(f"coupled must be False for {graph}, got {coupled}")
+    if np.any(sparsity):
+        raise ValueError(f"sparsity must be 0 for {graph}, got {brief(sparsity)}")
+
+
+def _fuse_partitioned(*args: Any, **options: Any) -> Any:
+    from graphtv.applications.imaging.tiled_denoising import fuse_partitioned
+
+    return fuse_partitioned(*args, **options)
 
 
 def _fuse_tiled(*args: Any, **options: Any) -> Any:
@@ -169,7 +189,8 @@ def _fuse_tiled(*args: Any, **options: Any) -> Any:
 def graph_of_signal(graph: Any, signal: Any) -> Graph:
     """Return a graph-like argument as a `Graph` that fits the signal."""
     if is_labelled(signal):
-        return graph_of_labelled(graph, signal)
+        is_list_of_edges = isinstance(graph, np.ndarray | list | tuple)
+        return to_graph(graph, len(signal) if is_list_of_edges else None)
     return to_graph(graph, _n_vertices_of(signal))
 
 

@@ -48,6 +48,7 @@ from graphtv.applications.fused.fused_model import LOSSES
 from graphtv.applications.keywords import check_keywords
 from graphtv.applications.learning.graph_input import to_graph
 from graphtv.graph.graph import Graph
+from graphtv.graph.labelled import labelling_of, places_in
 from graphtv.graph.neighbours import knn_graph
 from graphtv.result import Result
 from graphtv.solver import solve
@@ -204,7 +205,9 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The positions of the samples. With a `graph` only `predict` uses them, and they may be
             None.
         y : array_like, shape (n_samples,) or (n_samples, C)
-            The data. NaN or a masked entry means missing data, like a weight of 0.
+            The data. With a `graph`, its rows are in the order of the vertices; other labels of a
+            Series or DataFrame are an error if the graph has names. NaN or a masked entry means
+            missing data, like a weight of 0.
         sample_weight : float or array_like, shape (n_samples,), optional
             Weights ≥ 0 of the samples.
 
@@ -214,6 +217,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The estimator itself.
         """
         self._check_lam()
+        _check_order(self.graph, y=y, sample_weight=sample_weight)
         places: Floats | None = None
         y, known = _without_missing(y)
         if X is None and self.graph is not None:
@@ -424,3 +428,16 @@ def _nearest(places: Floats, queries: Floats) -> np.ndarray[Any, np.dtype[np.int
     points, asked = np.ldexp(places, -exponent), np.ldexp(queries, -exponent)
     _, indices = nearest(cKDTree(points).query, points, asked, 1)
     return np.asarray(indices[:, 0], dtype=np.intp)
+
+
+def _check_order(graph: Any, **given: Any) -> None:
+    """Raise if data with labels is not in the order of the vertices of a named graph."""
+    if not isinstance(graph, Graph) or graph.names is None:
+        return
+    for name, values in given.items():
+        labelling = labelling_of(values)
+        if labelling is not None and places_in(graph, labelling, name) is not None:
+            raise ValueError(
+                f"{name} must be in the order of the names of graph, got {brief(labelling.labels)};"
+                f" use {name}.loc[list(graph.names)]"
+            )

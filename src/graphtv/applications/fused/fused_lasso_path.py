@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ from graphtv.applications.fused.fused_lasso import graph_of_signal
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.applications.fused.lambda_max import lambda_max, lambda_min
 from graphtv.applications.keywords import check_keywords
+from graphtv.graph.graph import Graph
+from graphtv.graph.labelled import array_of, in_order, is_labelled, with_labels
 from graphtv.result import Result
 
 __all__ = ["FusedLassoPath", "fused_lasso_path"]
@@ -93,8 +95,8 @@ class FusedLassoPath:
 
     @property
     def u(self) -> Floats:
-        """The solutions, an array of shape (L, n) or (L, n, C)."""
-        return np.stack([result.u for result in self.results])
+        """The solutions, an array of shape (L, n) or (L, n, C), in the order of the signal."""
+        return np.stack([array_of(result.u, "u") for result in self.results])
 
     @property
     def relative_gap(self) -> Floats:
@@ -169,7 +171,8 @@ class FusedLassoPath:
                 f"{criterion} chooses the smallest λ of the path, {self.lambdas[last]:.4g}:"
                 " the best may be smaller"
             )
-        n_channels = 1 if self.results[0].u.ndim == 1 else self.results[0].u.shape[1]
+        shape = array_of(self.results[0].u, "u").shape
+        n_channels = 1 if len(shape) == 1 else shape[1]
         if index == 0 and self.lambda_max is None:
             return (
                 f"{criterion} chooses the largest λ of the path, {self.lambdas[0]:.4g}:"
@@ -276,7 +279,8 @@ def fused_lasso_path(
     λ_max is exact for smooth losses. It is an upper bound for the absolute loss, and if sparsity
     sets everything to 0. The path is solved from small to large λ, and each problem is warm-started
     from the flow λp of the previous one. All results are kept with u and p, which takes L (n + m)
-    numbers. Ctrl-C, or a callback that returns True, raises KeyboardInterrupt.
+    numbers. The u of each result has the labels of the signal, if it has any. Ctrl-C, or a callback
+    that returns True, raises KeyboardInterrupt.
 
     With the squared loss the deviance is RSS / σ², as in scikit-learn's ``LassoLarsIC``. For the
     absolute loss it is that of a Laplace distribution with the same variance. For the Huber loss it
@@ -301,9 +305,8 @@ def fused_lasso_path(
     >>> path.best_lambda("bic"), path.best("bic").u[10::20].round(2)
     (1.0, array([-0.2 ,  3.93,  1.18]))
     """
-    model = FusedModel.of(
-        graph_of_signal(graph, signal), signal, vertex_weights, loss, delta, sparsity
-    )
+    made = graph_of_signal(graph, signal)
+    model = FusedModel.of(made, signal, vertex_weights, loss, delta, sparsity)
     chatty = as_flag(verbose, "verbose")
     variance = _as_variance(noise_variance)
     check_keywords(fused_lasso_path, solve_options)
@@ -314,7 +317,7 @@ def fused_lasso_path(
     part = _as_ratio(ratio)
     folds = None
     if cv is not None:
-        folds = as_folds(cv, model, rng)
+        folds = as_folds(in_order(cv, "cv", made), model, rng)
     options = {"tol": 0.0 if model.is_exact else USUAL_TOLERANCE, **solve_options}
 
     largest = None
@@ -327,7 +330,7 @@ def fused_lasso_path(
         variance = noise_variance_of(model)
     return FusedLassoPath(
         lambdas=given,
-        results=tuple(results),
+        results=tuple(_labelled(result, signal, made) for result in results),
         df=np.array([degrees_of_freedom(model, result) for result in results]),
         deviance=np.array([model.loss.deviance(result.u, variance) for result in results]),
         n_observations=int(model.observed.sum()),
@@ -335,6 +338,13 @@ def fused_lasso_path(
         lambda_max=largest,
         cv_errors=None if folds is None else cross_validate(model, given, folds, options, chatty),
     )
+
+
+def _labelled(result: Result, signal: Any, graph: Graph) -> Result:
+    """Return a result with the labels of the signal."""
+    if not is_labelled(signal):
+        return result
+    return replace(result, u=with_labels(result.u, signal, "signal", graph))
 
 
 def _as_variance(noise_variance: Any) -> float | None:

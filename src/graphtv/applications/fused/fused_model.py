@@ -37,10 +37,10 @@ from graphtv._validate import (
 )
 from graphtv.applications.fused.sparse_loss import SparseLoss
 from graphtv.applications.fused.sparse_squares import split_at_zero
-from graphtv.applications.labelled import in_order
 from graphtv.applications.learning.graph_input import scaled
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
+from graphtv.graph.labelled import in_order
 from graphtv.problem import Problem
 from graphtv.result import Result, Status
 from graphtv.solver import solve
@@ -58,7 +58,7 @@ from graphtv.terms import (
 )
 from graphtv.terms._arrays import from_core, spread, to_core
 from graphtv.terms.base import Mask, WeightedLoss
-from graphtv.terms.data import signs_of_booleans
+from graphtv.terms.likelihood import signs_of_booleans
 
 LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
 

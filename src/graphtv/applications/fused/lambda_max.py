@@ -66,7 +66,7 @@ def lambda_max(model: FusedModel, **options: Any) -> float:
     for r in np.reshape(-slopes, (graph.n_vertices, -1)).T:
         residual = _centred(r, component)
         if graph.n_edges and np.abs(residual).max() > NEGLIGIBLE * largest:
-            found = max(found, _largest_ratio(graph, residual / largest, component, options))
+            found = max(found, largest_ratio(graph, residual / largest, component, options))
     if not math.isfinite(found * largest):
         raise ValueError(
             "graph must have weights of a narrower range: the smallest weight is"
@@ -99,7 +99,7 @@ def lambda_min(model: FusedModel) -> float:
     return NOISE_PART * typical / float(np.median(degrees[degrees > 0.0]))
 
 
-def _largest_ratio(graph: Graph, r: Floats, component: Any, options: dict[str, Any]) -> float:
+def largest_ratio(graph: Graph, r: Floats, component: Any, options: dict[str, Any]) -> float:
     """Return max_S |r(S)| / ω(∂S) by Newton's method."""
     lam = _best_level_set(graph, r, r, component)
     start: Result | None = None

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from graphtv._validate import brief, is_dask
+from graphtv.graph.labelled import is_xarray, transposed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,7 +30,7 @@ def keeps_kind(denoise: F) -> F:
     def wrapper(image: Any, *args: Any, **options: Any) -> Any:
         if isinstance(image, np.ndarray) or is_dask(image):
             return denoise(image, *args, **options)
-        if _is_from("xarray", "DataArray", image):
+        if is_xarray(image):
             args, options = _without_labels(image, args, options)
             denoised = denoise(image.data, *args, **options)
             restore: Callable[[Any], Any] = lambda array: image.copy(data=array)  # noqa: E731
@@ -41,6 +42,39 @@ def keeps_kind(denoise: F) -> F:
         return restore(denoised)
 
     return wrapper  # type: ignore[return-value]
+
+
+def keeps_dimensions(segment: F) -> F:
+    """Let a function of an image and its scribbles accept DataArrays, and return their kind.
+
+    The dimensions of the image that the scribbles lack are channels.
+    """
+
+    @functools.wraps(segment)
+    def wrapper(image: Any, scribbles: Any, **options: Any) -> Any:
+        if not is_xarray(image) and not is_xarray(scribbles):
+            return segment(image, scribbles, **options)
+        like = scribbles
+        if is_xarray(image) and is_xarray(scribbles):
+            channels = tuple(dim for dim in image.dims if dim not in scribbles.dims)
+            image = transposed(image, "image", (*scribbles.dims, *channels), scribbles.indexes)
+        elif is_xarray(image):
+            channels = image.dims[np.ndim(scribbles) :]
+            like = image.isel(dict.fromkeys(channels, 0), drop=True)
+        plain, marks = (value.data if is_xarray(value) else value for value in (image, scribbles))
+        found = segment(plain, marks, **options)
+        if isinstance(found, tuple):
+            return _labels_like(like, found[0]), *found[1:]
+        return _labels_like(like, found)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def _labels_like(layer: Any, labels: Any) -> Any:
+    """Return labels with the dimensions and coordinates of a DataArray."""
+    made = layer.copy(data=labels)
+    made.attrs, made.name = {}, "labels"
+    return made
 
 
 def _restoration(image: Any) -> Callable[[Any], Any]:
@@ -88,15 +122,10 @@ def _without_labels(
 
 def _matched(values: Any, name: str, image: Any, spatial: tuple[Any, ...]) -> Any:
     """Return the data of a DataArray with its dimensions in the order of the image."""
-    if not _is_from("xarray", "DataArray", values):
+    if not is_xarray(values):
         return values
-    dims = tuple(dim for dim in image.dims if dim in values.dims)
-    if set(dims) != set(values.dims) or dims not in (image.dims, spatial):
-        raise ValueError(f"{name} must have the dimensions {spatial}, got {values.dims}")
-    for dim in image.indexes.keys() & values.indexes.keys():
-        if not image.indexes[dim].equals(values.indexes[dim]):
-            raise ValueError(f"{name} must have the coordinates of the image along {dim!r}")
-    return values.transpose(*dims).data
+    dims = image.dims if values.ndim == image.ndim else spatial
+    return transposed(values, name, dims, image.indexes).data
 
 
 def _step(image: Any, dim: Any) -> float:

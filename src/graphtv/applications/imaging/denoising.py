@@ -3,8 +3,9 @@
     min_u ½ Σ_x (u(x) - f(x))² + weight Σ_a Σ_x |u(x + e_a) - u(x)| / spacing_a
 
 with a sum over the axes a. This is the anisotropic total variation; its solutions have sharp
-corners and can be computed exactly. In 2-D, eight neighbours approximate the isotropic total
-variation (`pixel_graph`). `IsotropicTV` and `CoupledTV` take norms over axes and over channels.
+corners and can be computed exactly. Diagonal neighbours approximate the isotropic total variation
+in 2-D and 3-D, and are still exact (`pixel_graph`). `IsotropicTV` and `CoupledTV` take norms over
+axes and over channels.
 
 [1] L. I. Rudin, S. Osher, E. Fatemi, "Nonlinear total variation based noise removal algorithms",
     Physica D 60, 1992.
@@ -26,6 +27,7 @@ from graphtv.applications.imaging.noise import noise_levels
 from graphtv.applications.imaging.pixel_graph import pixel_graph
 from graphtv.applications.imaging.risk import weight_of_image
 from graphtv.applications.keywords import check_keywords
+from graphtv.graph.neighbourhood import is_axial
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
@@ -137,9 +139,12 @@ def denoise_tv(
     coupled : bool
         Take norms over the channels (`CoupledTV`, or `IsotropicTV` with ``coupled=True``), so that
         all channels have their edges at the same places.
-    connectivity : {1, 2}
-        1: neighbours along the axes. 2: also along the diagonals (2-D images only), which reduces
-        the preference for the axes. Weights are scaled such that `weight` keeps its meaning.
+    connectivity : int
+        How many coordinates of a neighbour may differ, as in scikit-image: 1 for neighbours along
+        the axes, 2 and 3 for diagonals too, in 2-D and 3-D. Or the number of neighbours: 4, 8 or
+        16 in 2-D, and 6, 18 or 26 in 3-D. Diagonals reduce the preference for the axes. Their
+        weights are those of the Cauchy-Crofton formula for the given `spacing`, scaled such that
+        `weight` keeps its meaning.
     loss : {'squared', 'absolute', 'poisson'} or callable
         For Gaussian noise, for outliers such as salt-and-pepper noise, and for counts. A callable
         is called as ``loss(signal, weights=...)`` and returns a data term. With ``'absolute'`` and
@@ -199,8 +204,6 @@ def denoise_tv(
     is_result_wanted = as_flag(return_result, "return_result")
     make_loss = _as_loss(loss)
     is_isotropic, is_coupled = as_flag(isotropic, "isotropic"), as_flag(coupled, "coupled")
-    if is_isotropic and connectivity != 1:
-        raise ValueError(f"isotropic must be False unless connectivity is 1, got {connectivity!r}")
     penalty = _combined(penalty, is_isotropic, is_coupled)
     if is_dask(image):
         if is_isotropic or is_coupled:
@@ -208,7 +211,8 @@ def denoise_tv(
                 "isotropic and coupled must be False for a dask array,"
                 f" got isotropic={isotropic}, coupled={coupled}"
             )
-        if make_loss is not SquaredLoss or connectivity != 1:
+        n_axes = image.ndim - (channel_axis is not None)
+        if make_loss is not SquaredLoss or not is_axial(connectivity, n_axes):
             raise ValueError(
                 "loss must be 'squared' and connectivity 1 for a dask array,"
                 f" got loss={loss!r}, connectivity={connectivity!r}"
@@ -227,6 +231,8 @@ def denoise_tv(
         return (denoised, tiled) if is_result_wanted else denoised
     given = as_image(image, "image", mask, channel_axis, holds_counts=make_loss is PoissonLoss)
     layout = given.layout
+    if not is_axial(connectivity, len(layout.shape)) and is_isotropic:
+        raise ValueError(f"isotropic must be False unless connectivity is 1, got {connectivity!r}")
     if isinstance(weight, str) and weight == "auto":
         if make_loss is not SquaredLoss or penalty != TotalVariation():
             raise ValueError(

@@ -1,22 +1,13 @@
 """The graph of the pixels of an image: neighbours and edge weights.
 
 Four neighbours in 2-D (2d in d dimensions) give the anisotropic total variation, with the edge
-weight weight / spacing along each axis.
-
-Eight neighbours use the Cauchy-Crofton formula: the length of a curve is the mean number of its
-intersections with straight lines, ½ ∫ n(φ, ρ) dφ dρ. If lines along the four directions e_k of the
-grid represent a range of angles Δφ_k each, this is a cut metric with weights Δφ_k / 2|e_k| per area
-of a pixel [1]. The anisotropic total variation of a straight edge, averaged over all directions, is
-4/π times its length. Weights are scaled by this factor, such that a given `weight` smooths equally
-with either neighbourhood: ω_k = weight · (2/π) Δφ_k / |e_k|, which is weight/2 along the axes and
-weight/√8 along the diagonals of square pixels.
-
-[1] Y. Boykov, V. Kolmogorov, "Computing geodesics and minimal surfaces via graph cuts", ICCV 2003.
+weight weight / spacing along each axis. Larger neighbourhoods have the weights of the
+Cauchy-Crofton formula, see `graph/neighbourhood.py`. They are scaled such that a given `weight`
+smooths equally with every neighbourhood.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,18 +15,14 @@ import numpy as np
 
 from graphtv._validate import (
     Floats,
-    Indices,
     as_array,
-    as_count,
-    as_floats,
     as_real,
     as_weights,
-    describe,
-    first_index,
     moderate,
 )
 from graphtv.graph.graph import Graph
-from graphtv.graph.grid import grid_graph, weights_of_axes
+from graphtv.graph.grid import as_spacing, grid_graph, stepped_graph, weights_of_axes
+from graphtv.graph.neighbourhood import crofton_weights, neighbour_steps, step_slices
 
 
 def pixel_graph(
@@ -57,79 +44,28 @@ def pixel_graph(
         list with one number or array per axis as in `grid_graph`.
     spacing : float, sequence of float or None
         Distance between neighbouring pixels along each axis.
-    connectivity : {1, 2}
-        1: neighbours along the axes. 2: also along the diagonals, in 2-D only.
+    connectivity : int
+        How many coordinates of a neighbour may differ, or the number of neighbours.
     isotropic : bool
         Let the edges that leave a pixel in forward direction have its weight, not the mean.
     """
     distances = as_spacing(spacing, len(shape))
-    if as_count(connectivity, "connectivity", minimum=1, maximum=2) == 1:
+    steps = neighbour_steps(connectivity, len(shape))
+    if len(steps) == len(shape):
         parts = _axis_weights(weight, shape, isotropic)
         return grid_graph(shape, [w / h for w, h in zip(parts, distances, strict=True)])
-    if len(shape) != 2:
-        raise ValueError(
-            f"connectivity must be 1 unless the image has two axes of pixels, got {connectivity}"
-            f" for the shape {shape}"
-        )
-    return _eight_neighbours(shape, _pixel_weights(weight, shape), distances)
-
-
-def _eight_neighbours(
-    shape: tuple[int, ...], weight: Floats, distances: tuple[float, ...]
-) -> Graph:
-    down, right = distances
-    diagonal = math.hypot(down, right)
-    # Range of angles nearest to each direction: half the angles to its two neighbours.
-    to_diagonal = math.atan2(down, right)
-    factors = [
-        2 / math.pi * fan / length
-        for fan, length in (
-            (math.pi / 2 - to_diagonal, down),
-            (to_diagonal, right),
-            (math.pi / 4, diagonal),
-            (math.pi / 4, diagonal),
-        )
-    ]
-    vertices = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
-    edges, weights = [], []
-    for (tails, heads), factor in zip(_pairs(vertices), factors, strict=True):
-        edges.append(np.stack([tails.ravel(), heads.ravel()], axis=1))
-        if weight.ndim == 0:
-            weights.append(np.full(tails.size, factor * float(weight)))
-        else:
-            ends = weight.ravel()[edges[-1]]
-            weights.append(factor * 0.5 * (ends[:, 0] + ends[:, 1]))
-    all_edges, omega = np.concatenate(edges), np.concatenate(weights)
-    positive = omega > 0
-    if not positive.all():
-        all_edges, omega = all_edges[positive], omega[positive]
-    return Graph._from_simple(vertices.size, all_edges, omega)
-
-
-def _pairs(v: Indices) -> list[tuple[Indices, Indices]]:
-    """Return the end vertices of the edges down, right, down right and down left."""
-    return [
-        (v[:-1], v[1:]),
-        (v[:, :-1], v[:, 1:]),
-        (v[:-1, :-1], v[1:, 1:]),
-        (v[:-1, 1:], v[1:, :-1]),
-    ]
-
-
-def as_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
-    """Return the distance between neighbours along every axis."""
-    if spacing is None:
-        return (1.0,) * ndim
-    given = moderate(as_floats(spacing, "spacing"), "spacing")
-    if given.shape not in ((), (ndim,)):
-        raise ValueError(
-            f"spacing must be a number or have one entry for each of the {ndim} axes of pixels,"
-            f" got shape {given.shape}"
-        )
-    if not (given > 0).all():
-        where = first_index(~(given > 0))
-        raise ValueError(f"spacing must be above 0, got {given[where]} at {describe(where)}")
-    return tuple(float(h) for h in np.broadcast_to(given, (ndim,)))
+    pixels = _pixel_weights(weight, shape)
+    factors = crofton_weights(tuple(steps), distances)
+    return stepped_graph(
+        shape,
+        steps,
+        [
+            factor * (0.5 * (pixels[here] + pixels[there]) if pixels.ndim else pixels)
+            for factor, (here, there) in zip(
+                factors, (step_slices(shape, step) for step in steps), strict=True
+            )
+        ],
+    )
 
 
 def _axis_weights(weight: Any, shape: tuple[int, ...], isotropic: bool) -> list[Floats]:
@@ -155,8 +91,8 @@ def _pixel_weights(weight: Any, shape: tuple[int, ...]) -> Floats:
     """Return one weight for all pixels, of shape (), or one for each."""
     if _is_per_axis(weight):
         raise ValueError(
-            f"weight must be a number or an array with one number per pixel for connectivity=2,"
-            f" got a {type(weight).__name__}"
+            "weight must be a number or an array with one number per pixel unless connectivity is"
+            f" 1, got a {type(weight).__name__}"
         )
     if isinstance(weight, str):
         raise ValueError(f"weight must be a number, an array or 'auto', got {weight!r}")

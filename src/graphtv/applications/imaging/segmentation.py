@@ -4,15 +4,14 @@
 
 over points u_i of the unit simplex, on any graph (`segment`), and on the pixels of an image
 (`segment_image`), where ρ comes from scribbles (see `scribbles.py`) and ω = exp(-ξ‖I_i - I_j‖²)
-follows the image's edges.
+follows the image's edges. With `coupled`, the norm of u_i - u_j is the Euclidean one.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +21,23 @@ from graphtv._ties import largest_classes
 from graphtv._validate import (
     Floats,
     as_array,
-    as_count,
     as_flag,
     as_floats,
     as_observations,
     as_real,
     moderate,
 )
+from graphtv.applications.imaging.array_kinds import keeps_dimensions
 from graphtv.applications.imaging.scribbles import scribble_cost
 from graphtv.applications.keywords import check_keywords
 from graphtv.graph.graph import Graph, as_graph
-from graphtv.graph.grid import grid_graph
+from graphtv.graph.grid import grid_graph, stepped_graph
+from graphtv.graph.labelled import array_of, in_order, labelling_of, with_labels
+from graphtv.graph.neighbourhood import crofton_weights, neighbour_steps, step_slices
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
-from graphtv.terms import EntropicSimplex
+from graphtv.terms import CoupledTV, EntropicSimplex, TotalVariation
 
 __all__ = ["Segmentation", "segment", "segment_image"]
 
@@ -63,11 +64,25 @@ class Segmentation(Result):
 
     @property
     def labels(self) -> Labels:
-        """The most probable class of each vertex; the first one if several are equal."""
-        return largest_classes(self.u)
+        """The most probable class of each vertex; the first one if several are equal.
+
+        It has the labels of the costs. The classes of a DataFrame are its columns, otherwise
+        numbers.
+        """
+        labelling = labelling_of(self.u)
+        if labelling is None:
+            return largest_classes(self.u)
+        return cast(Labels, labelling.chosen(largest_classes(array_of(self.u, "u"))))
 
 
-def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: Any) -> Segmentation:
+def segment(
+    graph: Graph,
+    cost: Any,
+    *,
+    epsilon: float = 1.0,
+    coupled: bool = False,
+    **solve_options: Any,
+) -> Segmentation:
     """Assign the vertices of a graph to classes, given the cost of each class at each vertex.
 
     Minimises Σ_i ⟨cost_i, u_i⟩ + ε Σ_ic u_ic log u_ic + Σ_(i,j) ω_ij |u_i - u_j|₁ over points u_i
@@ -77,13 +92,17 @@ def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: A
     ----------
     graph : Graph
         The graph with n vertices. Larger weights give fewer and smoother regions.
-    cost : array_like, shape (n, C)
-        The cost of each class at each vertex, usually a negative log-likelihood. Adding a number
+    cost : array_like of shape (n, C), pandas, xarray or dict
+        The cost of each class at each vertex, usually a negative log-likelihood. Labels are matched
+        with the names of the graph, as in `fused_lasso`, and the result has them. Adding a number
         to all costs of a vertex does not change the solution. NaN in all classes of a vertex means
         that nothing is known there.
     epsilon : float, optional
         The weight ε > 0 of the entropy. With ε = 1, negative log-likelihoods as costs and no edges,
         u is the posterior probability. Smaller values give harder assignments.
+    coupled : bool, optional
+        Penalise the Euclidean norm ω_ij ‖u_i - u_j‖ instead of the sum over classes (`CoupledTV`).
+        A border between two classes then costs √2 ω_ij instead of 2 ω_ij.
     **solve_options
         Passed on to `graphtv.solve`: ``tol``, ``warm_start``, ``time_limit``, …
 
@@ -106,14 +125,16 @@ def segment(graph: Graph, cost: Any, *, epsilon: float = 1.0, **solve_options: A
     array([0, 0, 0, 0, 1, 1])
     """
     check_keywords(segment, solve_options)
-    term = EntropicSimplex(_known_costs(cost), epsilon)
-    if term.shape[0] != as_graph(graph).n_vertices:
+    term = EntropicSimplex(_known_costs(in_order(cost, "cost", as_graph(graph))), epsilon)
+    if term.shape[0] != graph.n_vertices:
         raise ValueError(
             f"cost must have a row for each of the {graph.n_vertices} vertices of graph,"
             f" got shape {term.shape}"
         )
-    result = solve(Problem(graph, term), **solve_options)
-    return Segmentation(**{field.name: getattr(result, field.name) for field in fields(result)})
+    penalty = CoupledTV() if as_flag(coupled, "coupled") else TotalVariation()
+    result = solve(Problem(graph, term, penalty), **solve_options)
+    parts = {field.name: getattr(result, field.name) for field in fields(result)}
+    return Segmentation(**{**parts, "u": with_labels(result.u, cost, "cost", graph)})
 
 
 @overload
@@ -127,6 +148,7 @@ def segment_image(
     spread: float = ...,
     epsilon: float = ...,
     connectivity: int = ...,
+    coupled: bool = ...,
     hold_scribbles: bool = ...,
     return_result: Literal[False] = ...,
     tol: float = ...,
@@ -144,12 +166,14 @@ def segment_image(
     spread: float = ...,
     epsilon: float = ...,
     connectivity: int = ...,
+    coupled: bool = ...,
     hold_scribbles: bool = ...,
     return_result: Literal[True],
     tol: float = ...,
     warm_start: Any = ...,
     **solve_options: Any,
 ) -> tuple[Labels, Segmentation]: ...
+@keeps_dimensions
 def segment_image(
     image: Any,
     scribbles: Any,
@@ -160,6 +184,7 @@ def segment_image(
     spread: float = 3.0,
     epsilon: float = 0.25,
     connectivity: int = 1,
+    coupled: bool = False,
     hold_scribbles: bool = True,
     return_result: bool = False,
     tol: float = 5e-4,
@@ -175,10 +200,10 @@ def segment_image(
 
     Parameters
     ----------
-    image : array_like
+    image : array_like or xarray.DataArray
         An image of any dimension and type. It has the shape of `scribbles`, with an additional
         last axis if there are several channels. The result does not depend on its scale.
-    scribbles : array_like of int
+    scribbles : array_like of int or xarray.DataArray
         k for the scribbles of class k, and 0 for all other pixels. There must be at least two
         classes, numbered without gaps.
     xi : float, optional
@@ -198,8 +223,11 @@ def segment_image(
         Weight ε > 0 of the entropy relative to the borders. Smaller values give harder assignments
         and need more iterations.
     connectivity : int, optional
-        Pixels are neighbours if at most this many coordinates differ by 1: in 2-D, 1 gives 4
-        neighbours and 2 gives 8.
+        By how many coordinates neighbours may differ, or the number of neighbours, as in
+        `denoise_tv`: with diagonals, borders cost nearly the same in all directions.
+    coupled : bool, optional
+        Penalise the Euclidean norm over the classes, as in `segment`. Borders then cost 1/√2 times
+        as much, so use a `weight` that is √2 times as large.
     hold_scribbles : bool, optional
         Whether scribbled pixels keep their class. Otherwise their class may change.
     return_result : bool, optional
@@ -215,7 +243,7 @@ def segment_image(
     Returns
     -------
     labels : ndarray of int
-        The class 1, …, C of each pixel.
+        The class 1, …, C of each pixel. A DataArray if the image or the scribbles are one.
     result : Segmentation
         Only if `return_result` is true. Its `labels` start at 0, with pixels in row-major order.
 
@@ -255,7 +283,8 @@ def segment_image(
     )
     spread = moderate(as_real(spread, "spread", minimum=0.0, strict=True), "spread")
     epsilon = moderate(as_real(epsilon, "epsilon", minimum=0.0, strict=True), "epsilon")
-    connectivity = as_count(connectivity, "connectivity", minimum=1, maximum=marks.ndim)
+    neighbour_steps(connectivity, marks.ndim)  # raises if it is not valid
+    is_coupled = as_flag(coupled, "coupled")
     hold_scribbles = as_flag(hold_scribbles, "hold_scribbles")
     return_result = as_flag(return_result, "return_result")
 
@@ -271,7 +300,15 @@ def segment_image(
         fix_scribbles(cost, marks.ravel(), graph, epsilon)
     if isinstance(warm_start, Result):
         warm_start = _with_classes(warm_start, cost.shape[1])
-    result = segment(graph, cost, epsilon=epsilon, tol=tol, warm_start=warm_start, **solve_options)
+    result = segment(
+        graph,
+        cost,
+        epsilon=epsilon,
+        coupled=is_coupled,
+        tol=tol,
+        warm_start=warm_start,
+        **solve_options,
+    )
     labels = result.labels.reshape(marks.shape) + 1
     if hold_scribbles:  # a run may end before convergence
         labels = np.where(marks > 0, marks, labels)
@@ -333,51 +370,24 @@ def opponent(pixels: Floats) -> Floats:
     )
 
 
-def contrast_graph(pixels: Floats, xi: float, connectivity: int) -> Graph:
+def contrast_graph(pixels: Floats, xi: float, connectivity: Any) -> Graph:
     """Return the pixel graph with ω = exp(-ξ‖I_i - I_j‖²), where the mean of ‖I_i - I_j‖² is 4.
 
-    With diagonals, the weights are divided by the distance of the pixels, and scaled such that a
-    straight border along an axis costs the same as without diagonals.
+    With diagonals, the weights are multiplied by those of the Cauchy-Crofton formula.
     """
     shape = pixels.shape[:-1]
-    pairs = [_neighbours(shape, step) for step in _steps(len(shape), connectivity)]
+    steps = neighbour_steps(connectivity, len(shape))
+    pairs = [step_slices(shape, step) for step in steps]
     squares = [((pixels[a] - pixels[b]) ** 2).sum(axis=-1) for a, b in pairs]
     n_edges = sum(square.size for square in squares)
     mean = sum(float(square.sum()) for square in squares) / max(n_edges, 1)
     factor = 4.0 * xi / mean if mean > 0.0 else 0.0
     weights = [exp(-factor * square) for square in squares]
-    if connectivity == 1:
+    if len(steps) == len(shape):
         return grid_graph(shape, weights)
-    steps = _steps(len(shape), connectivity)
-    lengths = [math.sqrt(sum(map(abs, step))) for step in steps]
-    crossing = sum(
-        1.0 / length for step, length in zip(steps, lengths, strict=True) if step[0] != 0
-    )
-    vertices = np.arange(math.prod(shape)).reshape(shape)
-    edges = [np.stack([vertices[a].ravel(), vertices[b].ravel()], axis=1) for a, b in pairs]
-    flat = [
-        omega.ravel() / (length * crossing) for omega, length in zip(weights, lengths, strict=True)
-    ]
-    return Graph(vertices.size, np.concatenate(edges), np.concatenate(flat))
-
-
-def _steps(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
-    """Return the steps to the neighbours, one of each opposite pair, those along axes first."""
-    steps = [
-        step
-        for step in itertools.product((-1, 0, 1), repeat=n_axes)
-        if 0 < sum(map(abs, step)) <= connectivity and next(x for x in step if x) > 0
-    ]
-    return sorted(steps, key=lambda step: (sum(map(abs, step)), [-abs(x) for x in step]))
-
-
-def _neighbours(
-    shape: tuple[int, ...], step: tuple[int, ...]
-) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Return slices of the pixels with a neighbour in this direction, and of the neighbours."""
-    here = tuple(slice(max(-x, 0), n - max(x, 0)) for n, x in zip(shape, step, strict=True))
-    there = tuple(slice(max(x, 0), n - max(-x, 0)) for n, x in zip(shape, step, strict=True))
-    return here, there
+    lengths = crofton_weights(tuple(steps), (1.0,) * len(shape))
+    scaled = [length * omega for length, omega in zip(lengths, weights, strict=True)]
+    return stepped_graph(shape, steps, scaled)
 
 
 def _known_costs(cost: Any) -> Floats:

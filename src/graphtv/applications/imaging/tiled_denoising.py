@@ -25,10 +25,11 @@ from graphtv.applications.imaging.image import (
 )
 from graphtv.applications.imaging.mosaic import MOST_PIXELS, mosaic
 from graphtv.applications.imaging.noise import suggest_weight
-from graphtv.applications.imaging.pixel_graph import as_spacing
+from graphtv.graph.grid import as_spacing
+from graphtv.scale.graph_problem import GraphProblem
 from graphtv.scale.grid_problem import GridProblem
-from graphtv.scale.result import TiledResult
-from graphtv.scale.solve import solve_tiled
+from graphtv.scale.result import PartitionedResult, TiledResult
+from graphtv.scale.solve import solve_partitioned, solve_tiled
 from graphtv.scale.tiling import layers
 from graphtv.terms import Penalty, TotalVariation
 from graphtv.terms.penalty import edge_delta
@@ -86,6 +87,27 @@ def fuse_tiled(
             f" got {brief(graph)}"
         )
     weights = axis_weights(list(graph), "graph", signal.shape, signal.chunks)
+    f, c = _observations(signal, vertex_weights)
+    scaled = tuple(lam * w for w in weights)
+    return solve_tiled(GridProblem.of(f, c, scaled, name="signal"), "fused_lasso", options)
+
+
+def fuse_partitioned(
+    graph: Any, signal: Any, lam: float, vertex_weights: Any, **options: Any
+) -> PartitionedResult:
+    """Compute the fused lasso of a dask array on a graph in parts; see `graphtv.fused_lasso`."""
+    _check_array(signal, "signal")
+    if signal.ndim > 2 or signal.shape[0] != graph.n_vertices:
+        raise ValueError(
+            f"signal must have shape ({graph.n_vertices},) or ({graph.n_vertices}, C),"
+            f" got {signal.shape}"
+        )
+    problem = GraphProblem(graph, *_observations(signal, vertex_weights), lam)
+    return solve_partitioned(problem, "fused_lasso", options)
+
+
+def _observations(signal: Any, vertex_weights: Any) -> tuple[Any, Any]:
+    """Return the data of a dask array, and vertex weights that are 0 where there is none."""
     f = da.map_blocks(_numbers, signal, name_of="signal", dtype=np.float64)
     c = None
     if signal.dtype.kind == "f":
@@ -94,8 +116,7 @@ def fuse_tiled(
         given = _like(vertex_weights, "vertex_weights", signal.shape, signal.chunks)
         given = da.map_blocks(_nonnegative, given, name_of="vertex_weights", dtype=np.float64)
         c = given if c is None else c * given
-    scaled = tuple(lam * w for w in weights)
-    return solve_tiled(GridProblem.of(f, c, scaled, name="signal"), "fused_lasso", options)
+    return f, c
 
 
 def _check_array(values: Any, name: str) -> None:

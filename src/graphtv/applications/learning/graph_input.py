@@ -46,7 +46,7 @@ def scaled(graph: Graph, factor: float) -> Graph:
     weights = graph.weights * factor
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise ValueError(f"lam must leave the weights of graph positive and finite, got {factor}")
-    return Graph._from_simple(graph.n_vertices, graph.edges, weights, graph._grid)
+    return Graph._from_simple(graph.n_vertices, graph.edges, weights, graph._grid, graph._labels)
 
 
 def _convert(graph: Any, n_vertices: int | None) -> Graph:

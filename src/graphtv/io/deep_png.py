@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv.cli.errors import UsageError
+from graphtv.io.errors import FileError
 
 SEVERAL_CHANNELS = (2, 4, 6)
 """Colour types in the header of a PNG: RGB, grey with alpha, RGB with alpha."""
@@ -81,5 +81,5 @@ def _pypng() -> Any:
         import png
     except ImportError:
         message = 'PNG with 16 bits per colour needs pypng: pip install "graphtv[image]"'
-        raise UsageError(message) from None
+        raise FileError(message) from None
     return png

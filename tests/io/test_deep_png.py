@@ -14,9 +14,9 @@ from PIL import Image, ImageOps
 
 pytest.importorskip("png")
 
-from graphtv.cli import deep_png
-from graphtv.cli.errors import UsageError
-from graphtv.cli.pictures import Picture, encode, picture_of
+from graphtv.io import deep_png
+from graphtv.io.errors import FileError
+from graphtv.io.pictures import Picture, encode, picture_of
 
 ADAM7 = (
     (0, 0, 8, 8),
@@ -137,9 +137,7 @@ def test_a_camera_that_was_turned(orientation):
 def test_without_pypng_the_extra_is_named(monkeypatch):
     data = slow_png(np.zeros((2, 2, 3), dtype=np.uint16))
     monkeypatch.setitem(sys.modules, "png", None)
-    with pytest.raises(
-        UsageError, match=r'^PNG with 16 bits .* pypng: pip install "graphtv\[image'
-    ):
+    with pytest.raises(FileError, match=r'^PNG with 16 bits .* pypng: pip install "graphtv\[image'):
         picture_of(data, "deep.png")
 
 
@@ -147,5 +145,5 @@ def test_a_damaged_file_is_an_error_that_names_it():
     pixels = np.random.default_rng(0).integers(0, 2**16, (9, 9, 3))
     data = slow_png(pixels.astype(np.uint16))
     for wrong in (data[:60], data[:-40], data[:45] + b"\0\0\0" + data[48:]):
-        with pytest.raises(UsageError, match=r"wrong\.png cannot be read as an image"):
+        with pytest.raises(FileError, match=r"wrong\.png cannot be read as an image"):
             picture_of(wrong, "wrong.png")

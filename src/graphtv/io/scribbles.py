@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv.cli.errors import UsageError
-from graphtv.cli.files import read_bytes, shown
-from graphtv.cli.pictures import Colour, indices_of, picture_of
+from graphtv.io.errors import FileError
 from graphtv.io.palette import default_colour
+from graphtv.io.pictures import Colour, indices_of, picture_of
 
 MOST_CLASSES = 64
 """Images with more colours are rejected: a soft brush or a photograph."""
@@ -39,24 +38,30 @@ class Scribbles:
     names: list[str]
 
 
-def read_scribbles(path: str, background: str | None) -> Scribbles:
-    """Read scribbles; `background` is the colour of pixels without scribbles, if unusual."""
-    data, name = read_bytes(path), shown(path, "input")
+class NoBackgroundError(FileError):
+    """No pixel has the colour that means no scribble."""
+
+
+def scribbles_of(data: bytes, name: str, background: str | None = None) -> Scribbles:
+    """Return the scribbles in the content of a file with this name.
+
+    `background` is the colour of pixels without scribbles, if unusual.
+    """
     found = indices_of(data, name)
     if found is not None and background is None:
         indices, palette = found
         return _of_numbers(indices, palette, name)
     picture = picture_of(data, name)
     if picture.format == "jpeg":
-        raise UsageError(f"{name} is a JPEG, which is lossy; scribbles must be PNG, TIFF or .npy")
+        raise FileError(f"{name} is a JPEG, which is lossy; scribbles must be PNG, TIFF or .npy")
     pixels = picture.pixels
     if pixels.dtype.kind == "f":
-        raise UsageError(f"{name} must hold integers, got {pixels.dtype}")
+        raise FileError(f"{name} must hold integers, got {pixels.dtype}")
     is_coloured = picture.channel_axis is not None and pixels.ndim == 3 and pixels.shape[-1] == 3
     if not is_coloured and background is None and picture.alpha is None:
         return _of_numbers(pixels, [], name)
     if pixels.dtype != np.uint8:
-        raise UsageError(f"{name} must have 8 bits per colour, got {pixels.dtype}")
+        raise FileError(f"{name} must have 8 bits per colour, got {pixels.dtype}")
     if not is_coloured:
         pixels = np.stack([pixels] * 3, axis=-1)
     return _of_colours(pixels, picture.alpha, background, name)
@@ -65,10 +70,10 @@ def read_scribbles(path: str, background: str | None) -> Scribbles:
 def _of_numbers(numbers: NDArray[Any], palette: list[Colour], name: str) -> Scribbles:
     """Return the scribbles of an image of numbers; 0 means none."""
     if numbers.dtype.kind == "b":
-        raise UsageError(f"{name} has one class; at least 2 are needed")
+        raise FileError(f"{name} has one class; at least 2 are needed")
     values = _values(numbers, None)
     if len(values) and values[0] < 0:
-        raise UsageError(f"{name} must not contain negative numbers, got {values[0]}")
+        raise FileError(f"{name} must not contain negative numbers, got {values[0]}")
     used = values[values > 0]
     _check_classes([str(v) for v in used.tolist()], name)
     colours = [
@@ -97,10 +102,7 @@ def _of_colours(
         empty = black if black.sum() >= white.sum() else white
     if not empty.any():
         ground = "transparent, black or white" if background is None else f"#{background}"
-        raise UsageError(
-            f"{name} has no background: no pixel is {ground}; set the background colour with"
-            " --background"
-        )
+        raise NoBackgroundError(f"{name} has no background: no pixel is {ground}")
     used = _values(codes, empty)
     names = [f"#{code:06x}" for code in used.tolist()]
     _check_classes(names, name)
@@ -136,9 +138,9 @@ def _parts(size: int) -> list[slice]:
 def _check_classes(names: list[str], path: str) -> None:
     if len(names) < 2:
         got = f"one, {names[0]}" if names else "none"
-        raise UsageError(f"{path} must have scribbles of at least 2 classes, got {got}")
+        raise FileError(f"{path} must have scribbles of at least 2 classes, got {got}")
     if len(names) > MOST_CLASSES:
-        raise UsageError(
+        raise FileError(
             f"{path} has {len(names)} colours, but at most {MOST_CLASSES} classes are possible;"
             " draw with a hard brush, without anti-aliasing"
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -19,10 +18,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv.cli import deep_png
-from graphtv.cli.errors import UsageError
-from graphtv.cli.files import STANDARD, read_bytes, shown
-from graphtv.cli.tiff_metadata import metadata_of, write_options
+from graphtv._validate import white_level
+from graphtv.io import deep_png
+from graphtv.io.errors import FileError
+from graphtv.io.tiff_metadata import metadata_of, write_options
 
 FORMATS = {
     ".jpeg": "jpeg",
@@ -78,15 +77,10 @@ class Picture:
 # Reading -----------------------------------------------------------------------------------------
 
 
-def read_picture(path: str) -> Picture:
-    """Read an image, a volume or an array; ``-`` means standard input."""
-    return picture_of(read_bytes(path), shown(path, "input"))
-
-
 def picture_of(data: bytes, name: str) -> Picture:
     """Return the picture in the content of a file with this name."""
     if not data:
-        raise UsageError(f"{name}: the file is empty")
+        raise FileError(f"{name}: the file is empty")
     if data[:6] == b"\x93NUMPY":
         return _read_npy(data, name)
     if data[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
@@ -98,16 +92,16 @@ def _read_npy(data: bytes, name: str) -> Picture:
     try:
         array = np.load(BytesIO(data), allow_pickle=False)
     except Exception as error:  # of every kind: the file may say anything
-        raise UsageError(f"{name} cannot be read as .npy: {error}") from None
+        raise FileError(f"{name} cannot be read as .npy: {error}") from None
     if array.dtype.kind not in "buif":
-        raise UsageError(f"{name} must hold real numbers, got dtype {array.dtype}")
+        raise FileError(f"{name} must hold real numbers, got dtype {array.dtype}")
     return Picture(_native(array), "npy")
 
 
 def _read_with_pillow(data: bytes, name: str) -> Picture:
     image = _open(data, name)
     if getattr(image, "n_frames", 1) > 1:
-        raise UsageError(f"{name} has {image.n_frames} frames; it must be a single image")
+        raise FileError(f"{name} has {image.n_frames} frames; it must be a single image")
     return _from_pillow(image, data, name)
 
 
@@ -122,7 +116,7 @@ def _open(data: bytes, name: str) -> Any:
 
 @contextlib.contextmanager
 def _judging(name: str) -> Iterator[None]:
-    """Let Pillow open large images, and turn its errors into UsageError."""
+    """Let Pillow open large images, and turn its errors into FileError."""
     from warnings import catch_warnings, simplefilter
 
     image_module = _pillow()
@@ -131,13 +125,13 @@ def _judging(name: str) -> Iterator[None]:
         with catch_warnings():
             simplefilter("ignore")
             yield
-    except UsageError:
+    except FileError:
         raise
     except Exception as error:  # of every kind: the file may say anything
         reason = str(error).split("<_io")[0].rstrip(" '") or type(error).__name__
         if "cannot identify image" in reason:
             reason = "it is not a PNG, JPEG, TIFF or .npy file"
-        raise UsageError(f"{name} cannot be read as an image: {reason}") from None
+        raise FileError(f"{name} cannot be read as an image: {reason}") from None
     finally:
         image_module.MAX_IMAGE_PIXELS = limit
 
@@ -212,7 +206,7 @@ def _has_endless_pages(data: bytes) -> bool:
 def _read_tiff(data: bytes, name: str) -> Picture:
     tifffile = _tifffile()
     if _has_endless_pages(data):
-        raise UsageError(f"{name} cannot be read as TIFF: its list of pages contains a loop")
+        raise FileError(f"{name} cannot be read as TIFF: its list of pages contains a loop")
     complaints = _Complaints(logging.ERROR)
     logger = logging.getLogger("tifffile")
     was_loud, logger.propagate = logger.propagate, False
@@ -223,13 +217,13 @@ def _read_tiff(data: bytes, name: str) -> Picture:
             if page.photometric not in (tifffile.PHOTOMETRIC.MINISBLACK, tifffile.PHOTOMETRIC.RGB):
                 return _read_with_pillow(data, name)
             if series.nbytes > MOST_UNPACKED + MOST_PACKING * len(data):
-                raise UsageError(
+                raise FileError(
                     f"{name} cannot be read as TIFF: it declares the shape {series.shape}, but has"
                     f" {len(data)} bytes"
                 )
             n_pieces = math.prod(series.keyframe.chunked) * len(series.pages)
             if n_pieces > len(data):  # each offset is stored in the file and takes some bytes
-                raise UsageError(
+                raise FileError(
                     f"{name} cannot be read as TIFF: it declares {n_pieces} strips or tiles, but"
                     f" has {len(data)} bytes"
                 )
@@ -237,16 +231,16 @@ def _read_tiff(data: bytes, name: str) -> Picture:
             extras = {"axes": axes, **metadata_of(file)}
             pixels = series.asarray()
     except Exception as error:  # of every kind: the file may say anything
-        if isinstance(error, UsageError):
+        if isinstance(error, FileError):
             raise
         if "imagecodecs" in str(error):  # a compression that Pillow may support
             return _read_with_pillow(data, name)
-        raise UsageError(f"{name} cannot be read as TIFF: {error}") from None
+        raise FileError(f"{name} cannot be read as TIFF: {error}") from None
     finally:
         logger.removeHandler(complaints)
         logger.propagate = was_loud
     if complaints.first is not None:
-        raise UsageError(f"{name} cannot be read as TIFF: {complaints.first}")
+        raise FileError(f"{name} cannot be read as TIFF: {complaints.first}")
     colours = [k for k, letter in enumerate(axes) if letter in "SC"]
     axis = colours[-1] if colours else None
     alpha = None
@@ -277,37 +271,42 @@ class _Complaints(logging.Handler):
 # Writing -----------------------------------------------------------------------------------------
 
 
-def format_of(path: str, otherwise: str) -> str:
-    """Return the format given by the suffix of a name; `otherwise` for standard output."""
-    if path == STANDARD:
-        return otherwise if otherwise in FORMATS.values() else "png"
-    return FORMATS[os.path.splitext(path)[1].lower()]
-
-
-def check_can_hold(picture: Picture, kind: str, path: str) -> None:
-    """Raise if a format cannot represent a picture exactly."""
-    where = shown(path, "output")
+def check_can_hold(picture: Picture, kind: str, where: str) -> None:
+    """Raise if a format cannot represent a picture exactly; `where` is the name of the output."""
     better = "; write .tif or .npy" if picture.alpha is None else "; write .tif"
     if kind == "npy":
         if picture.alpha is not None:
-            raise UsageError(f"{where}: the format does not support transparency{better} or .png")
+            raise FileError(f"{where}: the format does not support transparency{better} or .png")
         return
     if kind == "tiff":
         return
     shape, axis, name = picture.pixels.shape, picture.channel_axis, kind.upper()
     if len(shape) - (axis is not None) != 2:
-        raise UsageError(f"{where}: {name} supports 2-D images only, got shape {shape}{better}")
+        raise FileError(f"{where}: {name} supports 2-D images only, got shape {shape}{better}")
     if axis is not None and shape[axis] != 3:
-        raise UsageError(f"{where}: {name} supports 1 or 3 channels, got {shape[axis]}{better}")
+        raise FileError(f"{where}: {name} supports 1 or 3 channels, got {shape[axis]}{better}")
     types = [np.dtype(t) for t in ((bool, np.uint8, np.uint16) if kind == "png" else (np.uint8,))]
     if picture.pixels.dtype not in types:
-        raise UsageError(
+        raise FileError(
             f"{where}: {name} does not support {picture.pixels.dtype}{better}"
             if kind == "png"
             else f"{where}: JPEG supports uint8 only, got {picture.pixels.dtype}{better} or .png"
         )
     if kind == "jpeg" and picture.alpha is not None:
-        raise UsageError(f"{where}: JPEG does not support transparency; write .png")
+        raise FileError(f"{where}: JPEG does not support transparency; write .png")
+
+
+def of_type(denoised: Any, dtype: Any, *, holds_counts: bool = False) -> Any:
+    """Return the result of `denoise_tv` in the data type of its image."""
+    if dtype.kind == "f":
+        return denoised.astype(dtype)
+    if dtype.kind == "b":
+        return denoised >= 0.5
+    numbers = np.rint(denoised * white_level(dtype, holds_counts=holds_counts))
+    limits = np.iinfo(dtype)
+    # The largest 64-bit integer is rounded up as a float, out of the range of the type.
+    highest = min(float(limits.max), np.nextafter(limits.max + 1.0, 0.0))
+    return np.clip(numbers, limits.min, highest).astype(dtype)
 
 
 def encode(picture: Picture, kind: str) -> bytes:
@@ -371,7 +370,7 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise UsageError('images need Pillow: pip install "graphtv[image]"') from None
+        raise FileError('images need Pillow: pip install "graphtv[image]"') from None
     return Image
 
 
@@ -379,5 +378,5 @@ def _tifffile() -> Any:
     try:
         import tifffile
     except ImportError:
-        raise UsageError('TIFF needs tifffile: pip install "graphtv[image]"') from None
+        raise FileError('TIFF needs tifffile: pip install "graphtv[image]"') from None
     return tifffile

@@ -1,0 +1,1 @@
+"""Linear models whose coefficients are piecewise constant on a graph."""

@@ -1,0 +1,1 @@
+"""A plugin for napari: denoise images, and segment them from painted labels."""

@@ -1,0 +1,1 @@
+"""Linear operators A in front of u, and constraints on u: the terms of h(Au) + R(u) + F(Ku)."""

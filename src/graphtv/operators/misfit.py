@@ -1,0 +1,115 @@
+"""The misfit h(Au): a loss on the image of u under a linear map."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from graphtv._validate import Floats, Indices
+from graphtv.graph.components import connected_components
+from graphtv.graph.graph import Graph
+from graphtv.operators.linear_map import LinearMap
+from graphtv.terms._arrays import from_core, to_core
+from graphtv.terms.base import WeightedLoss
+
+MOST_COMPONENTS = 64
+"""Components of the graph up to which A is applied to their indicators, if A is no matrix."""
+
+MOST_COLUMNS = 2000
+"""The same for a matrix."""
+
+
+class Misfit:
+    """A loss h, a linear map A, and the images of the components of a graph.
+
+    Attributes
+    ----------
+    loss : WeightedLoss
+        The loss h, with one row per row of A.
+    map : LinearMap
+        The map A.
+    shape : tuple of int
+        Shape of u, (n,) or (n, C).
+    """
+
+    def __init__(self, graph: Graph, data: Any, operator: Any) -> None:
+        if not isinstance(data, WeightedLoss):
+            raise ValueError(
+                "data must be SquaredLoss, AbsoluteLoss, QuantileLoss, HuberLoss, LogisticLoss or"
+                f" PoissonLoss for a problem with an operator, bounds or sparsity, got {data!r}"
+            )
+        self.loss, self._graph = data, graph
+        self.map = operator if isinstance(operator, LinearMap) else LinearMap(operator)
+        rows, columns = self.map.shape
+        if columns != graph.n_vertices:
+            raise ValueError(
+                f"operator must have {graph.n_vertices} columns, one per vertex of graph,"
+                f" got shape {self.map.shape}"
+            )
+        if data.shape[0] != rows or len(data.shape) > 2:
+            raise ValueError(f"data must have {rows} rows as operator has, got shape {data.shape}")
+        self.shape = (columns, *data.shape[1:])
+
+    @property
+    def n_channels(self) -> int:
+        """Number of channels of u and of the data."""
+        return math.prod(self.shape[1:])
+
+    @property
+    def size(self) -> int:
+        """Number of entries of Au and of q."""
+        return math.prod(self.loss.shape)
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the gradient of h is Lipschitz continuous."""
+        return self.loss.curvature is not None
+
+    def gradient(self, x: Floats) -> Floats:
+        """Return h'(x); arrays are the core's flat arrays."""
+        return to_core(self.loss.derivative(from_core(x, self.loss.shape)))
+
+    def curvatures(self, x: Floats) -> Floats:
+        """Return h''(x) by entry."""
+        return to_core(self.loss.second_derivative(from_core(x, self.loss.shape)))
+
+    def value(self, x: Floats) -> float:
+        """Return h(x)."""
+        return self.loss.value(from_core(x, self.loss.shape))
+
+    # Constants on the components of the graph
+
+    @cached_property
+    def components(self) -> tuple[int, Indices]:
+        """Number of components, and the component of each vertex."""
+        return connected_components(self._graph)
+
+    @cached_property
+    def columns(self) -> Floats | None:
+        """A times the indicators of the components, shape (N, k); None if there are too many."""
+        count, component = self.components
+        if self.map.is_matrix:
+            if count > MOST_COLUMNS:
+                return None
+            entries = np.ones(len(component)), (np.arange(len(component)), component)
+            indicators = scipy.sparse.csr_array(entries, shape=(len(component), count))
+            self.map.calls += count
+            product = self.map._forward @ indicators
+            return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)
+        if count > MOST_COMPONENTS:
+            return None
+        images = [self.map.apply((component == k).astype(np.float64)) for k in range(count)]
+        return np.stack(images, axis=1)
+
+    def spread(self, constants: Floats) -> Floats:
+        """Return u with these constants, shape (C, k), on the components."""
+        return np.asarray(constants[:, self.components[1]]).reshape(-1)
+
+    def shifted(self, constants: Floats) -> Floats:
+        """Return A times u with these constants."""
+        assert self.columns is not None
+        return np.asarray(constants @ self.columns.T).reshape(-1)

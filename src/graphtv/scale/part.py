@@ -1,0 +1,416 @@
+"""A part of a graph: its vertices, the edges inside, and those across its border.
+
+Edges across the border of two parts belong to both, in the same order. They lead from the part that
+comes first to the other one. A part also knows, for each of its neighbours, the vertices within a
+few steps of their common border: its side of the strip across this border.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv._validate import Floats, Indices
+from graphtv.graph.graph import Graph
+from graphtv.scale import certificate
+from graphtv.scale.certificate import UNIT, Share
+from graphtv.scale.coordinates import Coordinates
+from graphtv.scale.part_graph import PartGraph
+from graphtv.scale.strips import sides_of
+from graphtv.scale.window import (
+    Border,
+    Unknown,
+    Window,
+    anchor_of,
+    differences,
+    divergence,
+    joined_anchor,
+    rows,
+)
+from graphtv.terms._units import exactly_scaled
+
+DATA = ("f", "c", "edges", "weights", "near", "crossing", "starts", "signs", "side", "sides")
+"""Names of the arrays that no round changes."""
+
+POINTS = ("u", "p", "q", "before", "anchor")
+"""Names of the arrays that rounds change."""
+
+
+class SidePoints(NamedTuple):
+    """The points on one side of a strip: its vertices, its inner edges and those across."""
+
+    u: Floats
+    p: Floats
+    q: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side of a strip, which is sent to the other part.
+
+    Attributes
+    ----------
+    window : Window
+        The subgraph; its outflow includes all edges out of the strip, but not those across.
+    near, crossing, q : ndarray
+        The ends of the edges across in this window, their weights and p.
+    """
+
+    window: Window
+    near: Indices
+    crossing: Floats
+    q: Floats
+
+    def join(self, other: Side) -> Strip:
+        """Return the strip made of this side, which comes first, and the other one."""
+        low, high, count = self.window, other.window, self.window.graph.n_vertices
+        across = np.stack([self.near, other.near + np.int32(count)], axis=1)
+        graph = Graph._from_simple(
+            count + high.graph.n_vertices,
+            np.concatenate([low.graph.edges, high.graph.edges + np.int32(count), across]),
+            np.concatenate([low.graph.weights, high.graph.weights, self.crossing]),
+        )
+        c = None
+        if low.c is not None or high.c is not None:
+            c = np.concatenate([np.ones(w.f.shape) if w.c is None else w.c for w in (low, high)])
+        window = Window(
+            np.concatenate([low.f, high.f]),
+            c,
+            graph,
+            np.concatenate([low.outflow, high.outflow]),
+            np.concatenate([low.u, high.u]),
+            np.concatenate([low.p, high.p, self.q]),
+            low.delta,
+            joined_anchor(low, high),
+        )
+        return Strip(window, count, len(low.p), len(high.p))
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """Both sides of a border. The vertices and the inner edges of the first side come first."""
+
+    inside: Window
+    n_low: int
+    m_low: int
+    m_high: int
+
+    def window(self) -> Window:
+        """Return the subgraph."""
+        return self.inside
+
+    def with_points(self, window: Window) -> Strip:
+        """Return the strip with the points of its window."""
+        return replace(self, inside=window)
+
+    def halves(self) -> tuple[SidePoints, SidePoints]:
+        """Return the points of both sides."""
+        u, p, n = self.inside.u, self.inside.p, self.n_low
+        low, high, q = np.split(p, [self.m_low, self.m_low + self.m_high])
+        return (
+            SidePoints(u[:n].copy(), low.copy(), q.copy()),
+            SidePoints(u[n:].copy(), high.copy(), q.copy()),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of a graph with n vertices, m inner edges, and b edges to its k neighbours.
+
+    Attributes
+    ----------
+    f : ndarray, shape (n,) or (n, C)
+        The data.
+    c : ndarray of the same shape or None
+        Vertex weights; None means 1 everywhere.
+    edges, weights : ndarray, shapes (m, 2) and (m,)
+        The inner edges and their weights.
+    near, crossing : ndarray, shape (b,)
+        The ends in this part of the edges across the border, and their weights.
+    starts, signs : ndarray, shapes (k + 1,) and (k,)
+        Where the edges to each neighbour begin, and 1 if they lead out of this part, -1 if into it.
+    side, sides : ndarray, shapes (s,) and (k + 1,)
+        The vertices of this part's side of each strip, and where those of each neighbour begin.
+    u, p, q : ndarray
+        The primal point, and the dual point inside and across the border.
+    before : ndarray or None
+        q before the last round.
+    anchor : ndarray or None
+        u at the beginning of the round, if data is missing.
+    delta : float
+        Width of the Huber penalty, 0 for total variation.
+    """
+
+    f: NDArray[Any]
+    c: NDArray[Any] | None
+    edges: Indices
+    weights: Floats
+    near: Indices
+    crossing: Floats
+    starts: NDArray[np.int64]
+    signs: NDArray[np.int64]
+    side: Indices
+    sides: NDArray[np.int64]
+    u: Floats
+    p: Floats
+    q: Floats
+    before: Floats | None = None
+    anchor: Floats | None = None
+    delta: float = 0.0
+
+    @classmethod
+    def made_of(
+        cls,
+        f: NDArray[Any],
+        c: NDArray[Any] | None,
+        graph: PartGraph,
+        factor: float,
+        delta: float,
+    ) -> Self:
+        """Return a part with p = 0 and u = f; `factor` multiplies the weights of the graph."""
+        f = np.asarray(f, dtype=np.float64)
+        if c is not None:
+            c = np.broadcast_to(np.asarray(c, dtype=np.float64), f.shape)
+            c = None if (c == 1.0).all() else np.array(c)
+        side, sides = sides_of(len(f), graph.edges, graph.near, graph.starts)
+        channels = f.shape[1:]
+        return cls(
+            f=f,
+            c=c,
+            edges=graph.edges,
+            weights=factor * graph.weights,
+            near=graph.near,
+            crossing=factor * graph.crossing,
+            starts=graph.starts,
+            signs=graph.signs,
+            side=side,
+            sides=sides,
+            u=f.copy(),
+            p=np.zeros((len(graph.edges), *channels)),
+            q=np.zeros((len(graph.near), *channels)),
+            delta=delta,
+        )
+
+    def in_coordinates(self, coordinates: Coordinates, filling: Floats) -> Self:
+        """Return the part for v, at rest, with a value where there is no data.
+
+        Raises
+        ------
+        InexactError
+            If the units do not suit some number.
+        """
+        f, c = coordinates.data(self.f, self.c, filling)
+        a, b = coordinates.units
+        return replace(
+            self,
+            f=f,
+            c=c,
+            weights=exactly_scaled(self.weights, a - b),
+            crossing=exactly_scaled(self.crossing, a - b),
+            u=f.copy(),
+            delta=float(exactly_scaled(self.delta, -b)),
+        )
+
+    def data_arrays(self) -> dict[str, Any]:
+        """Return the arrays that no round changes."""
+        return {name: getattr(self, name) for name in DATA}
+
+    def point_arrays(self) -> dict[str, Any]:
+        """Return the arrays that rounds change."""
+        return {name: getattr(self, name) for name in POINTS}
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all other attributes."""
+        return {"delta": self.delta}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any], numbers: dict[str, Any]) -> Self:
+        """Return the part of these arrays and numbers."""
+        attributes: dict[str, Any] = {name: arrays.get(name) for name in DATA + POINTS}
+        return cls(**attributes, **numbers)
+
+    @property
+    def graph(self) -> Graph:
+        """The inner edges."""
+        return Graph._from_simple(len(self.f), self.edges, self.weights)
+
+    def digest(self) -> str:
+        """Return a hash of the data."""
+        hash = hashlib.blake2b(digest_size=16)
+        for array in (self.f, self.c, self.edges, self.weights, self.near, self.crossing):
+            if isinstance(array, np.ndarray):
+                hash.update(f"{array.dtype} {array.shape}".encode())
+                hash.update(np.ascontiguousarray(array).data)
+        return hash.hexdigest()
+
+    # Windows -------------------------------------------------------------------------------------
+
+    def window(self) -> Window:
+        """Return the interior, given the flows across the border."""
+        return Window(
+            self.f,
+            self.c,
+            self.graph,
+            self._outflow(),
+            self.u,
+            self.p,
+            self.delta,
+            self.anchor,
+        )
+
+    def with_points(self, window: Window) -> Self:
+        """Return this part with the points of its window."""
+        return replace(self, u=window.u, p=window.p)
+
+    def piece(self, neighbour: int) -> Side:
+        """Return this part's side of the strip across the border to a neighbour."""
+        vertices, inside, place = self._side(neighbour)
+        edges, weights, p = self._local(place, inside), self.weights[inside], self.p[inside]
+        graph = Graph._from_simple(len(vertices), edges, weights)
+        across = self._across(neighbour)
+        near, q, crossing = place[self.near[across]], self.q[across], self.crossing[across]
+        inner = divergence(graph, p)
+        _add_at(inner, near, int(self.signs[neighbour]) * rows(crossing, q) * q)
+        whole = (divergence(self.graph, self.p) + self._outflow())[vertices]
+        c = None if self.c is None else self.c[vertices]
+        anchor = None if self.anchor is None else self.anchor[vertices]
+        u = self.u[vertices]
+        window = Window(self.f[vertices], c, graph, whole - inner, u, p, self.delta, anchor)
+        return Side(window, near, crossing, q)
+
+    def paste(self, pieces: Iterable[tuple[int, SidePoints]]) -> Self:
+        """Return this part with new points of its sides of strips."""
+        u, p, q = self.u.copy(), self.p.copy(), self.q.copy()
+        for neighbour, new in pieces:
+            vertices, inside, _ = self._side(neighbour)
+            u[vertices], p[inside], q[self._across(neighbour)] = new
+        return replace(self, u=u, p=p, q=q)
+
+    def anchored(self) -> Self:
+        """Return this part at the beginning of a round."""
+        anchor = anchor_of(self.u, self.c)
+        return self if anchor is None else replace(self, anchor=anchor)
+
+    def extrapolate(self, momentum: float) -> Self:
+        """Return this part with extrapolated flows across its border.
+
+        They change by `momentum` times their change in the last round. Neighbours do the same for
+        the edges that they share.
+        """
+        now, old = self.q, self.before
+        if old is not None and np.array_equal(now, old):
+            return self
+        q = now
+        if old is not None and momentum > 0.0:
+            q = np.clip(now + momentum * (now - old), -1.0, 1.0)
+        return replace(self, q=q, before=now)
+
+    def border(self) -> Border:
+        """Return the edges across the border."""
+        return Border(self.near, self.crossing, self.starts)
+
+    def with_u(self, u: Floats) -> Self:
+        """Return this part with another primal point, one row per vertex."""
+        return replace(self, u=u)
+
+    def start_across(self, p: Mapping[int, Floats]) -> Self:
+        """Return this part with p across its border by neighbour, 0 inside, and the resulting u."""
+        q = np.zeros(self.q.shape)
+        for neighbour, values in p.items():
+            q[self._across(neighbour)] = values
+        started = replace(self, q=q, p=np.zeros(self.p.shape))
+        outflow = started._outflow()
+        if self.c is None:
+            return replace(started, u=self.f - outflow)
+        is_known = self.c > 0.0
+        u = self.f - outflow / np.where(is_known, self.c, 1.0)
+        return replace(started, u=np.where(is_known, u, self.u))
+
+    # Values --------------------------------------------------------------------------------------
+
+    def across(self, neighbour: int) -> Floats:
+        """Return p of the edges to a neighbour."""
+        q: Floats = self.q[self._across(neighbour)]
+        return q
+
+    def border_values(self, neighbour: int) -> Floats:
+        """Return u at the ends of the edges to a neighbour, which its certificate needs."""
+        values: Floats = self.u[self.near[self._across(neighbour)]]
+        return values
+
+    def certify(
+        self, beyond: Sequence[Floats | None], unknown: Unknown, coordinates: Coordinates
+    ) -> Share:
+        """Return the share of this part, including the edges that lead out of it.
+
+        `beyond` has u at the other ends of the edges to each neighbour, or None if the edges belong
+        to the share of that neighbour.
+        """
+        u = coordinates.rounded(self.u)
+        whole, errors = divergence(self.graph, self.p) + self._outflow(), self._errors()
+        shares = [certificate.vertices(u, self.f, self.c, whole, errors)]
+        if self.c is not None:
+            ends = unknown.least, unknown.most
+            shares.append(certificate.unknown_vertices(u, self.c, whole, errors, *ends))
+        inner = differences(self.edges, u)
+        shares.append(certificate.edges(rows(self.weights, self.p), self.p, inner, self.delta))
+        for neighbour, values in enumerate(beyond):
+            if values is not None:
+                across = self._across(neighbour)
+                q, weights = self.q[across], rows(self.crossing[across], self.q)
+                drop = u[self.near[across]] - coordinates.rounded(values)
+                shares.append(certificate.edges(weights, q, drop, self.delta))
+        return certificate.joined(shares)
+
+    def _errors(self) -> Floats:
+        """Return bounds on the rounding of Kᵀx: products, and sums over the edges of a vertex."""
+        n = len(self.f)
+        ends, sizes = self.edges.ravel(), np.zeros(self.f.shape)
+        count = np.bincount(ends, minlength=n) + np.bincount(self.near, minlength=n)
+        flow = np.abs(rows(self.weights, self.p) * self.p)
+        _add_at(sizes, self.edges[:, 0], flow)
+        _add_at(sizes, self.edges[:, 1], flow)
+        across = np.abs(rows(self.crossing, self.q) * self.q)
+        _add_at(sizes, self.near, across)
+        floor = certificate.FLOOR * count
+        factor = 1.01 * UNIT * (count + 3.0)
+        if self.f.ndim > 1:
+            factor, floor = factor[:, None], floor[:, None]
+        errors: Floats = np.where(sizes > 0.0, factor * sizes + floor, 0.0)
+        return errors
+
+    def _outflow(self) -> Floats:
+        """Return the divergence of the flows across the border."""
+        outflow = np.zeros(self.f.shape)
+        signs = np.repeat(self.signs, np.diff(self.starts)).astype(np.float64)
+        _add_at(outflow, self.near, rows(signs * self.crossing, self.q) * self.q)
+        return outflow
+
+    def _across(self, neighbour: int) -> slice:
+        return slice(int(self.starts[neighbour]), int(self.starts[neighbour + 1]))
+
+    def _side(self, neighbour: int) -> tuple[Indices, Any, Indices]:
+        """Return the vertices of a side, which edges are inside, and where each vertex is."""
+        vertices = self.side[int(self.sides[neighbour]) : int(self.sides[neighbour + 1])]
+        place = np.full(len(self.f), -1, dtype=np.int32)
+        place[vertices] = np.arange(len(vertices), dtype=np.int32)
+        inside = np.flatnonzero((place[self.edges] >= 0).all(axis=1))
+        return vertices, inside, place
+
+    def _local(self, place: Indices, inside: Any) -> Indices:
+        edges: Indices = np.ascontiguousarray(place[self.edges[inside]])
+        return edges
+
+
+def _add_at(out: Floats, places: Indices, values: Floats) -> None:
+    """Add values to rows of `out`, several to the same row, in a fixed order."""
+    if out.ndim == 1:
+        out += np.bincount(places, values, minlength=len(out))
+        return
+    for channel in range(out.shape[1]):
+        out[:, channel] += np.bincount(places, values[:, channel], minlength=len(out))

@@ -1,0 +1,271 @@
+"""All parts of a problem on the Dask workers, and the task graphs that operate on them.
+
+In memory, parts and their results stay on the workers (with the threaded scheduler, in this
+process). With a folder they are files. Only numbers are sent to the client.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from dask.delayed import delayed
+
+from graphtv.problem import Proof
+from graphtv.scale import steps
+from graphtv.scale.certificate import proof_of
+from graphtv.scale.coordinates import Coordinates
+from graphtv.scale.layout import Index, Layout, Pair
+from graphtv.scale.reduction import FLAT, MOST_PIECES
+from graphtv.scale.scheduler import compute, persist
+from graphtv.scale.steps import Effort
+from graphtv.scale.storage import Folder, Storage
+from graphtv.scale.window import Unknown
+from graphtv.terms._units import scaled
+
+Handles = dict[Index, Any]
+
+CLUSTER_LEVELS = 2
+"""Levels of the clusters of the coarse start, each about four times larger than the one before. If
+there are still too many clusters, more levels are used."""
+
+PROXIMAL = 1e-2
+"""Weight of the proximal term of vertices without data, relative to the mean weight of the data.
+With a smaller weight, their values move faster, but windows with few data are harder to solve."""
+
+
+class Parts:
+    """The parts of a problem.
+
+    Parameters
+    ----------
+    problem : Layout
+        The problem, which defines its parts.
+    storage : Storage
+        The storage of the parts.
+
+    Attributes
+    ----------
+    unknown : Unknown
+        The treatment of vertices without data.
+    coordinates : Coordinates
+        Where the parts are solved.
+    """
+
+    def __init__(self, problem: Layout, storage: Storage) -> None:
+        self.problem, self.storage = problem, storage
+        self.handles: Handles = {}
+        self.unknown = Unknown(PROXIMAL, np.zeros(()), np.zeros(()))
+        self.coordinates = Coordinates()
+        self.version = 1
+        self._strips = problem.strips()
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return len(self.problem.keys)
+
+    @property
+    def n_windows(self) -> int:
+        """Number of parts and of strips across the borders between them."""
+        return self.n_parts + sum(map(len, self._strips))
+
+    # Data ----------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Make the parts, with p = 0."""
+        kind, delta = self.problem.kind, self.problem.delta
+        self._keep(
+            {
+                index: self._task(steps.open_part, index, kind, list(ingredients), delta)
+                for index, ingredients in self.problem.ingredients().items()
+            }
+        )
+        self._change_coordinates()
+
+    def check(self) -> bool:
+        """Return whether parts read from a folder belong to the problem."""
+        kind, delta = self.problem.kind, self.problem.delta
+        return all(
+            compute(
+                [
+                    self._task(
+                        steps.is_made_of, self.handles[index], kind, list(ingredients), delta
+                    )
+                    for index, ingredients in self.problem.ingredients().items()
+                ]
+            )
+        )
+
+    def _change_coordinates(self) -> None:
+        """Centre and scale the data; set vertices without data to the mean of the others."""
+        found = compute(
+            [
+                self._task(steps.take_census, h, self.problem.n_channel_axes)
+                for h in self.handles.values()
+            ]
+        )
+        known = sum(census.known for census in found)
+        has_unknown = np.any([census.unknown for census in found])
+        if has_unknown and not np.all(known):
+            where = "" if np.ndim(known) == 0 else f" in channel {int(np.argmin(known))}"
+            raise ValueError(f"{self.problem.name} must have a known entry, got none{where}")
+        least = np.min([census.least for census in found], axis=0)
+        most = np.max([census.most for census in found], axis=0)
+        mass = sum(census.mass for census in found) / float(np.sum(known))
+        heaviest = max(census.heaviest for census in found)
+        coordinates = Coordinates.of(least, most, heaviest)
+        if not self._fits(coordinates):
+            coordinates = Coordinates(np.zeros(least.shape))
+        a, b = coordinates.units
+        self.coordinates = coordinates
+        self.unknown = Unknown(
+            PROXIMAL * float(scaled(np.float64(mass), 2 * a - b)),
+            coordinates.point(least),
+            coordinates.point(most),
+        )
+        if has_unknown or not coordinates.are_plain:
+            mean = np.asarray(sum(census.total for census in found) / known)
+            filling = coordinates.point(mean)
+            self._keep(
+                {
+                    index: self._task(steps.change_coordinates, handle, index, coordinates, filling)
+                    for index, handle in self.handles.items()
+                }
+            )
+
+    def _fits(self, coordinates: Coordinates) -> bool:
+        """Return whether all numbers of the parts are exact in these coordinates."""
+        return coordinates.are_plain or all(
+            compute([self._task(steps.fits, h, coordinates) for h in self.handles.values()])
+        )
+
+    # Points --------------------------------------------------------------------------------------
+
+    def start_from(self, coarse: Parts) -> None:
+        """Start from the solution of a coarser problem of the same kind."""
+        version = self._next_version()
+        self._keep(
+            {
+                index: self._task(steps.prolong, self.handles[index], index, version, *args)
+                for index, args in self.problem.starts(coarse).items()
+            }
+        )
+
+    def start_from_clusters(self, tolerance: float, deadline: float | None) -> None:
+        """Start from the flows of the problem for functions that are constant on clusters."""
+        levels, size = CLUSTER_LEVELS, self.problem.n_entries >> 2 * CLUSTER_LEVELS
+        while size > MOST_PIECES:
+            levels, size = levels + 1, size >> 2
+        reduced = [self._task(steps.reduce_to_clusters, h, levels) for h in self.handles.values()]
+        coarse = self._solve_reduced(reduced, tolerance, deadline)
+        version, borders = self._next_version(), self.problem.borders()
+        places: list[dict[int, int]] = [{} for _ in self.handles]
+        for border, (low, high, at_low, at_high) in enumerate(borders):
+            places[low][at_low] = places[high][at_high] = border
+        started = {
+            index: self._task(steps.start_flows, handle, index, version, mine, coarse)
+            for mine, (index, handle) in zip(places, self.handles.items(), strict=True)
+        }
+        self._keep(started)
+
+    def relax(self, effort: Effort) -> tuple[Proof, Proof]:
+        """Solve all windows once, parts first, then the reduced problem.
+
+        Return what is proved of the points as returned, and before they are rounded around an
+        offset, both in the coordinates of the parts.
+        """
+        version = self._next_version()
+        handles = {
+            index: self._task(steps.relax_part, handle, index, version, effort)
+            for index, handle in self.handles.items()
+        }
+        for strips in self._strips:
+            handles = self._relax_strips(handles, strips, effort)
+        if self.n_parts > 1 and self.problem.delta == 0.0:
+            handles = self._improve(handles, effort)
+        shares = self._keep(handles, self._shares(handles))
+        returned, unrounded = zip(*shares, strict=True)
+        return proof_of(returned), proof_of(unrounded)
+
+    def _relax_strips(self, handles: Handles, strips: list[Pair], effort: Effort) -> Handles:
+        received: dict[Index, tuple[list[Any], list[Any]]] = {}
+        for low, high, at_low, at_high in strips:
+            sides = (
+                self._task(steps.take, handles[low], at_low),
+                self._task(steps.take, handles[high], at_high),
+            )
+            found = self._task(steps.relax_strip, *sides, effort, nout=2)
+            for index, at, piece in ((low, at_low, found[0]), (high, at_high, found[1])):
+                places, pieces = received.setdefault(index, ([], []))
+                places.append(at)
+                pieces.append(piece)
+        version = self._next_version()
+        return handles | {
+            i: self._task(steps.paste, handles[i], i, version, *pieces)
+            for i, pieces in received.items()
+        }
+
+    def _improve(self, handles: Handles, effort: Effort) -> Handles:
+        """Replace u by the solution of the problem for functions constant on the pieces of u."""
+        flat = FLAT * float(np.max(self.unknown.most - self.unknown.least))
+        most = MOST_PIECES // self.n_parts
+        reduced = [self._task(steps.reduce_to_pieces, h, flat, most) for h in handles.values()]
+        coarse = self._solve_reduced(reduced, effort.tolerance, effort.deadline)
+        version = self._next_version()
+        return {
+            index: self._task(steps.use_values, handle, index, version, number, coarse, flat)
+            for number, (index, handle) in enumerate(handles.items())
+        }
+
+    def _solve_reduced(self, reduced: list[Any], tolerance: float, deadline: float | None) -> Any:
+        problem, delta = self.problem, float(scaled(self.problem.delta, -self.coordinates.units[1]))
+        return self._task(
+            steps.solve_reduced,
+            reduced,
+            problem.borders(),
+            problem.n_entries,
+            delta,
+            tolerance,
+            deadline,
+        )
+
+    def _shares(self, handles: Handles) -> list[Any]:
+        shares = []
+        for index, handle in handles.items():
+            beyond = [
+                None
+                if place is None
+                else self._task(steps.border_values, handles[place[0]], place[1])
+                for place in self.problem.beyond(index)
+            ]
+            shares.append(self._task(steps.certify, handle, beyond, self.unknown, self.coordinates))
+        return shares
+
+    # Dask ----------------------------------------------------------------------------------------
+
+    def task(self, step: Callable[..., Any], index: Index, *args: Any) -> Any:
+        """Return a task on a part."""
+        return self._task(step, self.handles[index], *args)
+
+    def _task(self, step: Callable[..., Any], *args: Any, nout: int | None = None) -> Any:
+        """Return a task, named for the dashboard."""
+        key = f"{step.__name__.replace('_', '-')}-{uuid.uuid4().hex}"
+        return delayed(steps.run, pure=False, nout=nout)(
+            step, self.storage, *args, dask_key_name=key
+        )
+
+    def _keep(self, handles: Handles, others: Sequence[Any] = ()) -> Sequence[Any]:
+        """Compute tasks on the workers; keep the tiles there and return the other values."""
+        keep = compute if isinstance(self.storage, Folder) else persist
+        found = keep([*handles.values(), *others])
+        self.handles = dict(zip(handles, found[: len(handles)], strict=True))
+        numbers = found[len(handles) :]
+        # Errors of the tasks are raised here.
+        return compute(numbers) if numbers else ()
+
+    def _next_version(self) -> int:
+        self.version += 1
+        return self.version

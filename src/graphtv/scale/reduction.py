@@ -1,0 +1,194 @@
+"""The problem for functions that are constant on pieces of the parts, solved as a whole.
+
+A piece is a connected set of vertices of one part. If u is a constant on each piece, the problem is
+one of the same kind, with one vertex per piece: its data are means, its weights sums, and edges
+between the same two pieces are one edge with the sum of their weights. This problem is small enough
+for one worker. It has two uses:
+
+- The pieces are those of u, where u is constant. Then the solution is at least as good as u. The
+  dual point of a round is usually much closer to the optimum than the primal one, since the values
+  of pieces that extend over several parts adapt slowly. Here they adapt at once.
+- Before the first round, the pieces are clusters of a few vertices along heavy edges. Then the
+  flows across borders in the solution are the start of the first round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv import _core
+from graphtv._validate import Floats, Indices
+from graphtv.graph.graph import Graph
+from graphtv.problem import Problem
+from graphtv.scale.window import Window, differences
+from graphtv.solver import solve
+from graphtv.solver.termination import EXACT_GAP
+from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
+
+FLAT = 1e-9
+"""Neighbours belong to the same piece if their values differ by at most this, relative to the range
+of the data."""
+
+SHARE = 0.1
+"""The reduced problem is solved to this fraction of the tolerance."""
+
+MOST_PIECES = 1 << 22
+"""The largest number of pieces that one worker solves."""
+
+LEAST_REDUCTION = 2
+"""Pieces of u are used if there are this many times fewer pieces than vertices."""
+
+
+class Reduction(NamedTuple):
+    """The pieces of a part, for one channel.
+
+    Attributes
+    ----------
+    mass, mean : ndarray, one entry per piece
+        The sum of the vertex weights, and the weighted mean of the data.
+    edges, weights : ndarray
+        The edges between pieces of the part, parallel ones summed.
+    near, crossing : ndarray, one entry per edge across the border
+        The piece of its end in this part, and its weight.
+    starts : ndarray
+        Where the edges to each neighbour begin.
+    """
+
+    mass: Floats
+    mean: Floats
+    edges: Indices
+    weights: Floats
+    near: Indices
+    crossing: Floats
+    starts: NDArray[np.int64]
+
+
+def pieces_of(window: Window, flat: float) -> list[Indices]:
+    """Return the piece of each vertex, for each channel: u differs by at most `flat` on its edges.
+
+    The window is a whole part.
+    """
+    found, graph = [], window.graph
+    for u in _columns(window.u):
+        kept = np.abs(differences(graph.edges, u)) <= flat
+        found.append(_core.connected_components(len(u), graph.edges, kept)[1])
+    return found
+
+
+def clusters_of(window: Window, levels: int) -> list[Indices]:
+    """Return the cluster of each vertex, for each channel.
+
+    Clusters are about four times larger at each level. A cluster joins the neighbour with which it
+    shares the largest weight. Among equal weights, the choice is arbitrary but fixed.
+    """
+    graph = window.graph
+    count = graph.n_vertices
+    labels: Indices = np.arange(count, dtype=np.int32)
+    edges, weights = graph.edges, graph.weights
+    for _ in range(levels):
+        order = np.lexsort((_scattered(len(weights)), -weights))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        best = np.full(count, len(order), dtype=np.int64)
+        for ends in edges.T:
+            np.minimum.at(best, ends, rank)
+        chosen = np.zeros(len(order), dtype=bool)
+        chosen[order[best[best < len(order)]]] = True
+        count, joined = _core.connected_components(count, edges, chosen)
+        labels = joined[labels]
+        edges, weights = _core.simplify(count, np.ascontiguousarray(joined[edges]), weights)
+    return [labels] * len(_columns(window.f))
+
+
+def reduced(window: Window, border: Any, labels: Sequence[Indices]) -> list[Reduction]:
+    """Return the pieces of a part with their data and edges, for each channel."""
+    found, graph = [], window.graph
+    c = None if window.c is None else _columns(window.c)
+    for channel, (f, piece) in enumerate(zip(_columns(window.f), labels, strict=True)):
+        count = int(piece.max(initial=-1)) + 1
+        weight = np.ones(len(f)) if c is None else c[channel].astype(np.float64)
+        mass: Floats = np.bincount(piece, weight, minlength=count).astype(np.float64)
+        # Sums of differences: if all data of a piece are equal, their mean is exact.
+        pivot, is_known = np.zeros(count), weight > 0.0
+        pivot[piece[is_known]] = f[is_known]
+        moment = np.bincount(piece, weight * (f - pivot[piece]), minlength=count)
+        mean = pivot + moment / np.where(mass > 0.0, mass, 1.0)
+        ends = np.ascontiguousarray(piece[graph.edges])
+        edges, weights = _core.simplify(count, ends, graph.weights)
+        near = piece[border.near]
+        found.append(Reduction(mass, mean, edges, weights, near, border.crossing, border.starts))
+    return found
+
+
+class Coarse(NamedTuple):
+    """A solution of the reduced problem: u by piece of each part, p by edge across each pair."""
+
+    u: list[Floats]
+    p: list[Floats]
+
+
+def solve_reduced(
+    parts: Sequence[Reduction],
+    pairs: Sequence[tuple[int, int, int, int]],
+    delta: float,
+    tolerance: float,
+    time_limit: float | None,
+) -> Coarse | None:
+    """Solve the problem of all pieces; None if it could not be solved in time.
+
+    `pairs` has the two parts of each border, the first one before the second, the number of the
+    second among the neighbours of the first, and vice versa.
+    """
+    begin = np.cumsum([0, *(len(part.mass) for part in parts)])
+    edges = [part.edges.astype(np.int64) + begin[k] for k, part in enumerate(parts)]
+    weights, across = [part.weights for part in parts], []
+    for low, high, at_low, at_high in pairs:
+        here = slice(*parts[low].starts[at_low : at_low + 2])
+        there = slice(*parts[high].starts[at_high : at_high + 2])
+        ends = parts[low].near[here] + begin[low], parts[high].near[there] + begin[high]
+        across.append(np.stack(ends, axis=1))
+        weights.append(parts[low].crossing[here])
+    graph = Graph(int(begin[-1]), np.concatenate([*edges, *across]), np.concatenate(weights))
+    mass = np.concatenate([part.mass for part in parts])
+    loss = SquaredLoss(np.concatenate([part.mean for part in parts]), weights=mass)
+    penalty = HuberTV(delta) if delta else TotalVariation()
+    wanted = SHARE * tolerance
+    result = solve(
+        Problem(graph, loss, penalty),
+        tol=wanted if wanted > EXACT_GAP else 0.0,
+        time_limit=time_limit,
+        n_threads=1,
+    )
+    if result.status not in ("optimal", "stalled"):
+        return None
+    return Coarse(np.split(result.u, begin[1:-1]), _values_of(graph, result.p, across))
+
+
+def _values_of(graph: Graph, p: Floats, across: list[NDArray[np.int64]]) -> list[Floats]:
+    """Return p for edges across borders, which may be parallel or reversed in the graph."""
+    if not across:
+        return []
+    n = graph.n_vertices
+    ends = graph.edges.astype(np.int64)
+    keys = ends.min(axis=1) * n + ends.max(axis=1)
+    order = np.argsort(keys, kind="stable")
+    flipped = np.where(ends[:, 0] > ends[:, 1], -p, p)
+    found = []
+    for pair in across:
+        wanted = pair.min(axis=1) * n + pair.max(axis=1)
+        values = flipped[order[np.searchsorted(keys[order], wanted)]] if len(wanted) else p[:0]
+        found.append(np.where(pair[:, 0] > pair[:, 1], -values, values))
+    return found
+
+
+def _scattered(count: int) -> NDArray[np.uint64]:
+    """Return distinct numbers in an arbitrary but fixed order (Knuth's multiplicative hash)."""
+    return np.arange(count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _columns(values: NDArray[Any]) -> list[NDArray[Any]]:
+    return [values] if values.ndim == 1 else list(np.ascontiguousarray(values.T))

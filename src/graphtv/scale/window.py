@@ -1,0 +1,210 @@
+"""A window: a subgraph whose outer flows are fixed, and the block solve on it.
+
+The fixed flows out of a window add a linear term ⟨b, u⟩ to its problem, where b is their
+divergence. For the squared loss this is the same loss for the data f - C⁻¹b. So a window is a
+problem of the same kind as the whole, and `graphtv.solve` solves it.
+
+A vertex without data (c = 0) has a term ρ/2 (u - a)² in its window, where the anchor a is u at the
+beginning of the round. For these vertices this is a proximal point method, with u_x = a - (Kᵀx)/ρ.
+The anchor is the same for all windows of a round. If each window started from its own u, rounds
+could end in a cycle. The certificate does not contain this term (see `certificate`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.graph.graph import Graph
+from graphtv.problem import Problem
+from graphtv.scale import certificate
+from graphtv.scale.certificate import Share
+from graphtv.solver import solve
+from graphtv.solver.termination import EXACT_GAP
+from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
+from graphtv.terms._arrays import from_core, to_core
+
+
+class Unknown(NamedTuple):
+    """The treatment of vertices without data.
+
+    Attributes
+    ----------
+    rho : float
+        Weight of the proximal term.
+    least, most : ndarray, one entry per channel
+        Bounds of the optimal values.
+    """
+
+    rho: float
+    least: Floats
+    most: Floats
+
+
+class Border(NamedTuple):
+    """The edges across the border of a part.
+
+    Attributes
+    ----------
+    near, crossing : ndarray
+        Their ends in the part, and their weights.
+    starts : ndarray
+        Where the edges to each neighbour begin.
+    """
+
+    near: NDArray[Any]
+    crossing: Floats
+    starts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """A subgraph with its part of the problem and of the points.
+
+    Attributes
+    ----------
+    f : ndarray, shape (n,) or (n, C)
+        The data.
+    c : ndarray of the same shape or None
+        Vertex weights; None means 1 everywhere.
+    graph : Graph
+        The inner edges.
+    outflow : ndarray, shape of f
+        The divergence of the fixed flows.
+    u, p : ndarray
+        The points, with one row per vertex and per inner edge.
+    delta : float
+        Width of the Huber penalty, 0 for total variation.
+    anchor : ndarray or None
+        The anchor of the proximal term; needed only where there is no data.
+    """
+
+    f: NDArray[Any]
+    c: NDArray[Any] | None
+    graph: Graph
+    outflow: Floats
+    u: Floats
+    p: Floats
+    delta: float = 0.0
+    anchor: Floats | None = None
+
+    def relax(
+        self,
+        allowed: float,
+        *,
+        relative: float = 0.0,
+        is_cold: bool = False,
+        unknown: Unknown,
+        n_threads: int | None = 1,
+        time_limit: float | None = None,
+    ) -> Window:
+        """Return the window solved to a gap of `allowed`, given the outer flows.
+
+        A gap of `relative` times its own objective is always allowed. If `is_cold` is true, the
+        present point is not used as a warm start. If the gap is already small enough, the window
+        itself is returned.
+        """
+        if self.graph.n_edges == 0 and self.f.shape[0] <= 1:
+            return self
+        c = self._c(unknown.rho)
+        data = self._data(c)
+        inflow = divergence(self.graph, self.p)
+        primal, gap = self._share(data, c, inflow)[:2]
+        allowed = max(allowed, relative * primal)
+        if gap <= allowed and self._is_balanced(allowed, inflow, unknown):
+            return self
+        if relative == 0.0 and self._has_unknown():
+            allowed = 0.0  # flows into vertices without data contribute linearly to the gap
+        penalty = HuberTV(self.delta) if self.delta else TotalVariation()
+        problem = Problem(self.graph, SquaredLoss(data, weights=c), penalty)
+        start = None
+        # A solution that is exact for the solver may still send too much flow into such vertices.
+        if not is_cold and gap > EXACT_GAP * primal:
+            start = self.u, self.p
+        tolerance = allowed / max(primal, np.finfo(float).tiny)
+        result = solve(
+            problem,
+            tol=tolerance if tolerance > EXACT_GAP else 0.0,
+            warm_start=start,
+            n_threads=n_threads,
+            time_limit=time_limit,
+        )
+        return replace(self, u=result.u, p=result.p)
+
+    def gap(self, unknown: Unknown) -> float:
+        """Return the gap of the window's problem."""
+        c = self._c(unknown.rho)
+        return self._share(self._data(c), c, divergence(self.graph, self.p)).gap
+
+    def _share(self, data: Floats, c: Floats | None, inflow: Floats) -> Share:
+        errors = np.zeros(data.shape)
+        return certificate.joined(
+            [
+                certificate.vertices(self.u, data, c, inflow, errors),
+                certificate.edges(
+                    rows(self.graph.weights, self.p),
+                    self.p,
+                    differences(self.graph.edges, self.u),
+                    self.delta,
+                ),
+            ]
+        )
+
+    def _data(self, c: Floats | None) -> Floats:
+        """Return f - C⁻¹b."""
+        f = self.f
+        if self.c is not None:
+            f = np.where(self.c > 0.0, f, self.u if self.anchor is None else self.anchor)
+        data: Floats = f - (self.outflow if c is None else self.outflow / c)
+        return data
+
+    def _c(self, rho: float) -> Floats | None:
+        """Return the vertex weights, rho for missing data; None means 1 everywhere."""
+        return None if self.c is None else np.where(self.c > 0.0, self.c, rho)
+
+    def _has_unknown(self) -> bool:
+        return self.c is not None and not (self.c > 0.0).all()
+
+    def _is_balanced(self, allowed: float, inflow: Floats, unknown: Unknown) -> bool:
+        """Return whether flows into vertices without data cause little of the gap."""
+        if self.c is None or not self._has_unknown():
+            return True
+        ends, errors = (unknown.least, unknown.most), np.zeros(self.f.shape)
+        whole = inflow + self.outflow
+        return certificate.unknown_vertices(self.u, self.c, whole, errors, *ends).gap <= allowed
+
+
+def divergence(graph: Graph, p: Floats) -> Floats:
+    """Return Kᵀp for p of shape (m,) or (m, C)."""
+    shape = (graph.n_vertices, *p.shape[1:])
+    out = np.empty(int(np.prod(shape)))
+    _core.adjoint(graph.n_vertices, graph.edges, graph.weights, to_core(p), 1.0, out, 1)
+    return np.ascontiguousarray(from_core(out, shape))
+
+
+def anchor_of(u: Floats, c: NDArray[Any] | None) -> Floats | None:
+    """Return the anchor of a part at the beginning of a round, None if no data is missing."""
+    return None if c is None or (c > 0.0).all() else u
+
+
+def joined_anchor(low: Any, high: Any) -> Floats | None:
+    """Return the anchors of two windows together."""
+    if low.anchor is None and high.anchor is None:
+        return None
+    return np.concatenate([w.u if w.anchor is None else w.anchor for w in (low, high)])
+
+
+def differences(edges: NDArray[Any], u: Floats) -> Floats:
+    """Return u_i - u_j for the edges (i, j)."""
+    found: Floats = u[edges[:, 0]] - u[edges[:, 1]]
+    return found
+
+
+def rows(weights: Floats, p: Floats) -> Floats:
+    """Return weights of edges in a shape that can be multiplied with p."""
+    return weights if p.ndim == 1 else weights[:, None]

@@ -1,0 +1,98 @@
+"""What the stages for problems with an operator share: their points and the certificate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.problem import Problem
+from graphtv.solver.certificate import Certificate
+from graphtv.solver.feasible_dual import DualPoint, FeasibleDual
+
+
+class Composite:
+    """Base class of stages for h(Au) + R(u) + F(Ku).
+
+    The state is u with its image x = Au, and an almost feasible dual point (p, q). The points of
+    the stage are u and the feasible dual point made from it.
+    """
+
+    is_exhausted = False
+    settled = None
+    sweeps = 0
+
+    def __init__(
+        self, problem: Problem, watch: _core.Watch, n_threads: int, warm: Certificate | None
+    ) -> None:
+        misfit = problem.misfit
+        assert misfit is not None
+        self._problem, self._misfit = problem, misfit
+        self._watch, self._n_threads = watch, n_threads
+        self._feasible = FeasibleDual(problem)
+        self._found: tuple[Floats, float, float] | None = None  # the dual point and both values
+        self.iterations = self.restarts = 0
+        self.is_final = False
+        if warm is None:
+            self.u = problem.start
+            self.p = np.zeros(problem.dual_size - misfit.size)
+            self.q = np.zeros(misfit.size)
+        else:
+            self.u = problem.constraint.project(warm.u)
+            p, q = problem._split(warm.p)
+            assert q is not None
+            self.p, self.q = p.copy(), q.copy()
+        self.x = misfit.map.apply(self.u)
+
+    def _moved(self) -> None:
+        """Forget the dual point of the last iterate."""
+        self.iterations += 1
+        self._found = None
+
+    def _rows(self) -> Floats:
+        """Return q of the current point."""
+        return self.q
+
+    def _settle(self) -> tuple[Floats, float, float]:
+        if self._found is None:
+            problem, graph = self._problem, self._problem.graph
+            found = self._feasible(self.u, self.x, self._rows(), self.p)
+            dual = np.concatenate([found.p, found.q])
+            penalty = problem.core_penalty.value(
+                graph.n_vertices, graph.edges, graph.weights, self.u, self._n_threads
+            )
+            primal = problem._composed(self.u, self.x, penalty)
+            self._found = dual, primal, self._dual_value(found)
+        return self._found
+
+    def _dual_value(self, found: DualPoint) -> float:
+        """Return the dual objective up to rounding, without a product with Aᵀ."""
+        problem, threads = self._problem, self._n_threads
+        conjugates = (
+            problem._row_term.conjugate(found.q, threads),
+            problem.term.conjugate(found.s, threads),
+            problem.core_penalty.conjugate(found.p, threads),
+        )
+        return 0.0 - math.fsum(conjugates) if max(conjugates) < math.inf else -math.inf
+
+    def evaluate(self) -> tuple[float, float]:
+        """Return the primal and the dual objective of the current point, up to rounding."""
+        _, primal, dual = self._settle()
+        return primal, dual
+
+    def primal_point(self) -> Floats:
+        """Return u."""
+        return self.u
+
+    def dual_point(self) -> Floats:
+        """Return p, |p| ≤ 1, followed by q."""
+        return self._settle()[0]
+
+    def rounded_dual_point(self) -> Floats:
+        """Return the dual point; q cannot be rounded."""
+        return self.dual_point()
+
+    def conclude(self) -> None:
+        """No-op: there is nothing to free."""

@@ -1,0 +1,124 @@
+"""Accelerated proximal gradient steps for h(Au) + R(u) + F(Ku) with a smooth h.
+
+FISTA (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm", 2009) with restarts
+(O'Donoghue and Candès, "Adaptive restart for accelerated gradient schemes", 2015). It departs from
+the papers in two ways. The proximal steps are inexact (see tv_step.py). The step size 1/L is found
+by backtracking from the curvature along the first gradient, so that ‖A‖ need not be known. One
+iteration takes one product with A and one with Aᵀ. Momentum moves the point of the gradient away
+from u, so a certificate needs one step without it.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+
+import numpy as np
+
+from graphtv import _core
+from graphtv._validate import Floats
+from graphtv.operators.inner import inner
+from graphtv.problem import Problem
+from graphtv.solver.certificate import Certificate
+from graphtv.solver.composite import Composite
+from graphtv.solver.tuning import Tuning
+from graphtv.solver.tv_step import TvStep
+
+
+class ProximalGradient(Composite):
+    """Accelerated proximal gradient steps."""
+
+    method = "proximal_gradient"
+    kernel = "proximal"
+
+    def __init__(
+        self,
+        problem: Problem,
+        kernel: str,
+        watch: _core.Watch,
+        n_threads: int,
+        warm: Certificate | None,
+        tuning: Tuning,
+    ) -> None:
+        super().__init__(problem, watch, n_threads, warm)
+        self._step, self._tuning = TvStep(problem, kernel, watch, n_threads, tuning), tuning
+        self._weights = self._row_curvatures()
+        self._before = self.u, self.x
+        self._t, self._is_plain = 1.0, False
+        self._L = self._first_curvature()
+
+    @property
+    def step_size(self) -> float:
+        """The step 1/L."""
+        return 1.0 / self._L
+
+    def _row_curvatures(self) -> Floats:
+        """Return bounds of h'' by row."""
+        misfit = self._misfit
+        curvature, weights = misfit.loss.curvature, misfit.loss.weights
+        assert curvature is not None
+        largest = float(weights.max(initial=0.0))
+        share = curvature / largest if largest > 0.0 else 0.0
+        rows = np.broadcast_to(weights, misfit.loss.shape)
+        return np.ascontiguousarray(rows.T).reshape(-1) * share
+
+    def _first_curvature(self) -> float:
+        """Return the curvature of h(Au) along its gradient."""
+        gradient = self._misfit.map.adjoint(self._misfit.gradient(self.x))
+        length = inner(gradient, gradient)
+        if length == 0.0:
+            return 1.0
+        return self._curvature_along(self._misfit.map.apply(gradient), length) or 1.0
+
+    def _curvature_along(self, image: Floats, length: float) -> float:
+        return inner(self._weights * image, image) / length
+
+    def advance(self, at_most: int) -> None:
+        """Do one iteration; if the watch expires, nothing changes."""
+        try:
+            with self._watch:
+                self._advance()
+        except _core.Expired:
+            return
+
+    def _advance(self) -> None:
+        t = 0.5 + math.sqrt(0.25 + self._t**2)
+        beta = (self._t - 1.0) / t
+        y = self.u + beta * (self.u - self._before[0])
+        u, x, p = self._step_from(y, self.x + beta * (self.x - self._before[1]))
+        uphill = inner(y - u, u - self.u) > 0.0
+        self.is_final = beta == 0.0 and not (u - y).any()
+        self._before = self.u, self.x
+        self.u, self.x, self.p, self._t = u, x, p, t
+        self._is_plain = beta == 0.0
+        if uphill:
+            self._t, self._before = 1.0, (u, x)
+            self.restarts += 1
+        self._moved()
+
+    def _step_from(self, y: Floats, y_image: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return u, Au and p of a proximal gradient step from y. L grows if it is too small."""
+        misfit, constraint, p = self._misfit, self._problem.constraint, self.p
+        gradient = misfit.map.adjoint(misfit.gradient(y_image))
+        while True:
+            step = self._step(y - gradient / self._L, self._L, p, y)
+            u = constraint.prox(step.v, 1.0 / self._L)
+            x, p = misfit.map.apply(u), step.p
+            move = u - y
+            length = inner(move, move)
+            needed = self._curvature_along(x - y_image, length) if length > 0.0 else 0.0
+            if needed <= self._L * (1.0 + 1e-12):
+                return u, x, p
+            self._L = self._tuning.backtracking * needed
+
+    def _settle(self) -> tuple[Floats, float, float]:
+        """Certify after a step without momentum, whose residual is far smaller."""
+        if self._found is None and not self._is_plain:
+            with suppress(_core.Expired), self._watch:
+                self.u, self.x, self.p = self._step_from(self.u, self.x)
+                self._is_plain = True
+        return super()._settle()
+
+    def _rows(self) -> Floats:
+        """Return q = h'(Au)."""
+        return self._misfit.gradient(self.x)

@@ -1,0 +1,53 @@
+"""Bounds of solutions of problems with an operator."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from graphtv import Graph, LogisticLoss, Problem, solve
+from graphtv.operators.solution_range import _polyhedral_bound
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(2, 12))
+@settings(max_examples=20)
+def test_linear_programs_bound_the_constants(seed, count, rows):
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=(rows, count))
+    low = np.where(rng.random(rows) < 0.3, -np.inf, -rng.random(rows))
+    high = np.where(rng.random(rows) < 0.3, np.inf, rng.random(rows))
+    limits = np.where(rng.random(count) < 0.3, 1.0, np.inf)
+    bound = _polyhedral_bound(columns, low, high, limits)
+    assume(np.isfinite(bound))
+    for _ in range(20):  # points on the boundary of the polyhedron
+        goal = rng.normal(size=count)
+        known = np.isfinite(np.concatenate([high, -low, limits, limits]))
+        matrix = np.concatenate([columns, -columns, np.eye(count), -np.eye(count)])[known]
+        right = np.concatenate([high, -low, limits, limits])[known]
+        found = linprog(goal, A_ub=matrix, b_ub=right, bounds=(None, None))
+        assert np.abs(found.x).max() <= bound * (1 + 1e-7)
+
+
+def test_no_bound():
+    assert _polyhedral_bound(np.eye(2), np.zeros(2), np.full(2, np.inf), np.full(2, np.inf)) == (
+        np.inf
+    )
+
+
+def test_a_logistic_model_with_an_intercept_is_certified():
+    """The intercept is a component of its own, and rows are bounded on one side only."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(40, 8)), np.ones((40, 1))], axis=1)
+    y = np.where(X[:, :4].sum(axis=1) + rng.normal(size=40) > 0, 1.0, -1.0)
+    graph = Graph(9, [(i, i + 1) for i in range(7)])
+    for sparsity in (0.0, [0.5] * 8 + [0.0]):
+        problem = Problem(graph, LogisticLoss(y), operator=X, sparsity=sparsity)
+        assert problem.solution_range.is_proved
+        assert solve(problem, tol=1e-6).status == "optimal"
+
+
+def test_sparsity_is_one_number_per_component():
+    graph = Graph(3, [(0, 1)])
+    with pytest.raises(ValueError, match="sparsity must be the same at all vertices"):
+        Problem(graph, LogisticLoss([1.0]), operator=np.ones((1, 3)), sparsity=[1.0, 2.0, 0.0])

@@ -1,0 +1,155 @@
+"""Problems h(Au) + R(u) + F(Ku): agreement with a conic solver, certificates, arguments."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.sparse.linalg import aslinearoperator
+
+import graphtv
+from graphtv import Problem, solve
+
+cp = pytest.importorskip("cvxpy")
+
+N, SHAPE = 24, (5, 6)
+RNG = np.random.default_rng(3)
+MATRIX = RNG.standard_normal((N, 30)) / np.sqrt(N)
+TRUTH = np.repeat(RNG.standard_normal(5), 6)
+DATA = MATRIX @ TRUTH + 0.05 * RNG.standard_normal(N)
+COUNTS = RNG.poisson(10 * np.abs(MATRIX) @ np.abs(TRUTH)).astype(float)
+WEIGHTS = RNG.uniform(0.5, 2.0, N)
+GRAPH = graphtv.grid_graph(SHAPE, 0.05)
+
+LOSSES = {
+    "squared": (
+        graphtv.SquaredLoss(DATA, WEIGHTS),
+        MATRIX,
+        lambda x: 0.5 * cp.sum(cp.multiply(WEIGHTS, cp.square(x - DATA))),
+    ),
+    "huber": (
+        graphtv.HuberLoss(DATA, 0.1, WEIGHTS),
+        MATRIX,
+        lambda x: 0.5 * cp.sum(cp.multiply(WEIGHTS, cp.huber(x - DATA, 0.1))),
+    ),
+    "absolute": (
+        graphtv.AbsoluteLoss(DATA, WEIGHTS),
+        MATRIX,
+        lambda x: cp.sum(cp.multiply(WEIGHTS, cp.abs(x - DATA))),
+    ),
+    "quantile": (
+        graphtv.QuantileLoss(DATA, 0.3),
+        MATRIX,
+        lambda x: cp.sum(0.3 * cp.pos(DATA - x) + 0.7 * cp.pos(x - DATA)),
+    ),
+    "logistic": (
+        graphtv.LogisticLoss(np.sign(DATA), WEIGHTS),
+        MATRIX,
+        lambda x: cp.sum(cp.multiply(WEIGHTS, cp.logistic(-cp.multiply(np.sign(DATA), x)))),
+    ),
+    "poisson": (
+        graphtv.PoissonLoss(COUNTS),
+        np.abs(MATRIX),
+        lambda x: cp.sum(x - cp.multiply(COUNTS, cp.log(x))),
+    ),
+}
+CONSTRAINTS = [
+    {},
+    {"lower": -0.5, "upper": 0.4},
+    {"lower": 0.0},
+    {"sparsity": 0.05},
+    {"upper": 0.5, "sparsity": 0.02},
+]
+
+
+def reference(loss, matrix, lower=None, upper=None, sparsity=0.0):
+    u = cp.Variable(matrix.shape[1])
+    bounds = [u >= lower] if lower is not None else []
+    bounds += [u <= upper] if upper is not None else []
+    penalty = cp.norm1(GRAPH.gradient() @ u) + sparsity * cp.norm1(u)
+    return cp.Problem(cp.Minimize(loss(matrix @ u) + penalty), bounds).solve(solver="CLARABEL")
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+@pytest.mark.parametrize("name", LOSSES)
+def test_agrees_with_a_conic_solver(name, constraint):
+    loss, matrix, conic = LOSSES[name]
+    problem = Problem(GRAPH, loss, operator=matrix, **constraint)
+    result = solve(problem, tol=1e-5, max_iterations=40_000)
+    best = reference(conic, matrix, **constraint)
+    slack = 1e-6 * abs(best)
+    assert result.status == "optimal"
+    assert result.dual - slack <= best <= result.primal + slack
+    assert result.primal <= best + 1.1e-5 * abs(best) + slack
+    assert np.abs(result.p).max() <= 1.0
+    assert problem.primal(result.u) == pytest.approx(result.primal, rel=1e-12)
+    assert result.residual_dual.shape == loss.shape
+    assert result.operator_calls > 0
+
+
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_array, aslinearoperator])
+def test_kinds_of_operators_agree(kind):
+    loss, matrix, _ = LOSSES["squared"]
+    dense = solve(Problem(GRAPH, loss, operator=matrix), tol=1e-8)
+    other = solve(Problem(GRAPH, loss, operator=kind(matrix)), tol=1e-8)
+    np.testing.assert_allclose(other.primal, dense.primal, rtol=2e-8)
+    assert bool(other.assumptions) == (kind is aslinearoperator)
+
+
+@pytest.mark.parametrize(
+    "penalty",
+    [graphtv.HuberTV(0.01), graphtv.IsotropicTV(), graphtv.CoupledTV()],
+    ids=str,
+)
+def test_other_penalties(penalty):
+    rng = np.random.default_rng(5)
+    data = graphtv.SquaredLoss(rng.standard_normal((N, 2)))
+    result = solve(Problem(GRAPH, data, penalty, MATRIX), tol=1e-5)
+    assert result.status == "optimal"
+    assert result.u.shape == (30, 2)
+
+
+def test_bounds_without_an_operator():
+    rng = np.random.default_rng(6)
+    signal = rng.standard_normal(SHAPE)
+    problem = Problem(GRAPH, graphtv.SquaredLoss(signal), lower=0.0, sparsity=0.1)
+    result = solve(problem, tol=1e-8)
+    assert result.u.shape == SHAPE
+    # Clip and threshold of the solution without them, since they are the same at all vertices.
+    free = solve(Problem(GRAPH, graphtv.SquaredLoss(signal)), tol=0)
+    np.testing.assert_allclose(result.u, np.maximum(free.u - 0.1, 0.0), atol=1e-4)
+
+
+def test_warm_start_and_pickle():
+    import pickle
+
+    loss, matrix, _ = LOSSES["squared"]
+    problem = pickle.loads(pickle.dumps(Problem(GRAPH, loss, operator=matrix, lower=0.0)))
+    cold = solve(problem, tol=1e-7)
+    warm = solve(problem, tol=1e-7, warm_start=cold)
+    assert warm.iterations <= 1
+    assert "operator of shape (24, 30), lower=0" in repr(problem)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"operator": np.ones((N, 3))}, "operator must have 30 columns"),
+        ({"operator": np.ones((3, 30))}, "data must have 3 rows"),
+        ({"operator": MATRIX, "lower": 2.0, "upper": 1.0}, "lower must not exceed upper"),
+        ({"operator": MATRIX, "sparsity": -1.0}, "sparsity"),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Problem(GRAPH, LOSSES["squared"][0], **arguments)
+
+
+def test_wrong_data_and_options():
+    with pytest.raises(ValueError, match="data must be SquaredLoss"):
+        Problem(GRAPH, graphtv.LinearBox(np.zeros(N)), operator=MATRIX)
+    problem = Problem(GRAPH, LOSSES["squared"][0], operator=MATRIX)
+    with pytest.raises(ValueError, match="method must be 'auto' or 'pdhg'"):
+        solve(problem, method="exact")
+    with pytest.raises(ValueError, match="preconditioner must be 'auto'"):
+        solve(problem, preconditioner="chains")
+    with pytest.raises(ValueError, match="q must be given"):
+        problem.dual(np.zeros(GRAPH.n_edges))
