@@ -37,7 +37,8 @@ from graphtv.terms._units import (
     largest,
     scaled,
 )
-from graphtv.terms.base import CoreTerm, as_location
+from graphtv.terms.core_term import CoreTerm
+from graphtv.terms.traits import as_location
 
 OFFSET = 16.0
 """An offset is subtracted if it is at least this many times the range of the data."""

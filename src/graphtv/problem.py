@@ -40,9 +40,9 @@ from graphtv.operators.misfit import Misfit
 from graphtv.operators.solution_range import SolutionRange, solution_range
 from graphtv.terms import DataTerm, Penalty, TotalVariation
 from graphtv.terms._arrays import GridShape, rows_of, to_core
-from graphtv.terms.base import Traits, traits_of
 from graphtv.terms.custom import core_term_of, on_grid
 from graphtv.terms.penalty import core_penalty_of
+from graphtv.terms.traits import Traits, traits_of
 
 __all__ = ["Problem", "relative_gap"]
 

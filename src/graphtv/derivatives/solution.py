@@ -33,7 +33,7 @@ from graphtv.applications.fused.degrees_of_freedom import fused_components
 from graphtv.derivatives.reduced import reduced_adjoint
 from graphtv.problem import Problem
 from graphtv.result import Result
-from graphtv.terms.base import WeightedLoss
+from graphtv.terms.weighted_loss import WeightedLoss
 
 __all__ = ["SolutionGradient", "solution_vjp"]
 

@@ -14,7 +14,7 @@ from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.operators.linear_map import LinearMap
 from graphtv.terms._arrays import from_core, to_core
-from graphtv.terms.base import WeightedLoss
+from graphtv.terms.weighted_loss import WeightedLoss
 
 MOST_COMPONENTS = 64
 """Components of the graph up to which A is applied to their indicators, if A is no matrix."""

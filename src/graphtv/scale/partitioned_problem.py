@@ -8,8 +8,9 @@ from graphtv._validate import brief
 from graphtv.scale.graph_problem import GraphProblem
 from graphtv.scale.result import PartitionedResult
 from graphtv.scale.solve import solve_partitioned
-from graphtv.terms.base import WeightedLoss, as_quadratic
 from graphtv.terms.penalty import edge_delta
+from graphtv.terms.traits import as_quadratic
+from graphtv.terms.weighted_loss import WeightedLoss
 
 if TYPE_CHECKING:
     from graphtv.scale.partitioned_graph import PartitionedGraph

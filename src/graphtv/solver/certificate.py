@@ -14,7 +14,7 @@ from graphtv.problem import Problem, Proof
 from graphtv.result import Unrounded
 from graphtv.solver.polish import SLACK
 from graphtv.terms._arrays import from_core
-from graphtv.terms.base import as_location
+from graphtv.terms.traits import as_location
 
 CHUNK = 1 << 18
 """Number of edges processed at a time."""

@@ -13,7 +13,7 @@ from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.partition import ForestPartition
 from graphtv.problem import Problem, width
 from graphtv.terms._arrays import to_core
-from graphtv.terms.base import as_quadratic
+from graphtv.terms.traits import as_quadratic
 
 LEAST_WEIGHT = 1e-3
 """Weight of vertices without data relative to the largest, if descent only provides a start."""

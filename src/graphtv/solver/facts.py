@@ -18,7 +18,9 @@ from graphtv.solver.trivial import good_constants
 from graphtv.solver.tuning import TUNING
 from graphtv.solver.tv_step import has_steps
 from graphtv.terms._arrays import from_core, rows_of
-from graphtv.terms.base import Box, LocationLoss, WeightedLoss, as_box, as_quadratic
+from graphtv.terms.location import LocationLoss
+from graphtv.terms.traits import Box, as_box, as_quadratic
+from graphtv.terms.weighted_loss import WeightedLoss
 
 METHODS = ("auto", "pdhg", "descent", "exact")
 

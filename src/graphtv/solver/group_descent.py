@@ -10,7 +10,7 @@ from graphtv.graph.grid import row_major_shape
 from graphtv.problem import Problem
 from graphtv.solver.descent import ChannelDescent, Descent
 from graphtv.terms._arrays import to_core
-from graphtv.terms.base import as_quadratic
+from graphtv.terms.traits import as_quadratic
 
 SHORTEST_LINE = 4
 """Length of the last axis from which the kernel of grids pays."""

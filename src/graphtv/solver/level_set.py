@@ -14,7 +14,7 @@ from graphtv._validate import Floats
 from graphtv.problem import Problem
 from graphtv.terms import SquaredLoss
 from graphtv.terms._arrays import to_core
-from graphtv.terms.base import as_box
+from graphtv.terms.traits import as_box
 
 
 class LevelSet:

@@ -16,7 +16,7 @@ from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.problem import Problem
 from graphtv.terms._arrays import from_core, rows_of, to_core
-from graphtv.terms.base import WeightedLoss
+from graphtv.terms.weighted_loss import WeightedLoss
 
 SMOOTHING = 0.3
 """The smoothing of the norms may change the objective by this share of the gap."""

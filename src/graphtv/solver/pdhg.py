@@ -13,7 +13,7 @@ from graphtv.problem import Problem, width
 from graphtv.solver.options import PDHG, exponent_of_primal_step, exponent_of_weight
 from graphtv.solver.tuning import TUNING
 from graphtv.terms._units import NO_UNITS, Units
-from graphtv.terms.base import CoreTerm
+from graphtv.terms.core_term import CoreTerm
 
 _NO_VERTEX_WEIGHTS = np.empty(0)
 

@@ -11,7 +11,7 @@ from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
 from graphtv.solver.newton import Improved, PrimalNewton
 from graphtv.solver.stage import Points
-from graphtv.terms.base import as_quadratic
+from graphtv.terms.traits import as_quadratic
 
 SLACK = 1e-4
 """An edge counts as fused if |p| is below 1 by more than this."""

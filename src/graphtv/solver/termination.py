@@ -10,7 +10,7 @@ import numpy as np
 from graphtv._validate import Floats
 from graphtv.problem import Problem
 from graphtv.result import Status
-from graphtv.terms.base import as_box
+from graphtv.terms.traits import as_box
 
 EXACT_GAP = 1e-12
 """The relative gap that counts as exact, requested by tol=0."""

@@ -7,7 +7,7 @@ from graphtv.problem import Problem, width
 from graphtv.solver.stage import rounded
 from graphtv.solver.trivial import Trivial
 from graphtv.terms._arrays import to_core
-from graphtv.terms.base import as_quadratic
+from graphtv.terms.traits import as_quadratic
 from graphtv.tv.exact import solve_forest
 
 

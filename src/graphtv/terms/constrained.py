@@ -9,7 +9,8 @@ from graphtv._validate import Floats, as_real, describe, first_index
 from graphtv.graph.graph import Graph
 from graphtv.terms._arrays import as_bound, as_data, spread, to_core, to_core_entries
 from graphtv.terms._units import Units, exactly_scaled, largest
-from graphtv.terms.base import CoreTerm, Traits
+from graphtv.terms.core_term import CoreTerm
+from graphtv.terms.traits import Traits
 
 __all__ = ["EntropicSimplex", "LinearBox"]
 

@@ -11,7 +11,8 @@ from graphtv._validate import Floats, as_count, as_floats, as_real
 from graphtv.graph.graph import Graph
 from graphtv.graph.labelled import Places, places_in
 from graphtv.terms._arrays import GridShape, as_objective, from_core, spread, to_core
-from graphtv.terms.base import CoreTerm, traits_of
+from graphtv.terms.core_term import CoreTerm
+from graphtv.terms.traits import traits_of
 
 __all__ = ["DataTerm"]
 

@@ -13,7 +13,8 @@ from graphtv.graph.graph import Graph
 from graphtv.terms._arrays import as_incomplete_data
 from graphtv.terms._logistic_domain import growth_of, logistic_domain, sparse_logistic_domain
 from graphtv.terms._units import largest
-from graphtv.terms.base import Mask, Traits, WeightedLoss
+from graphtv.terms.traits import Traits
+from graphtv.terms.weighted_loss import Mask, WeightedLoss
 
 __all__ = ["LogisticLoss", "PoissonLoss", "signs_of_booleans"]
 

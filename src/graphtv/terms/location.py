@@ -15,9 +15,57 @@ from graphtv import _core
 from graphtv._validate import Floats, as_real
 from graphtv.terms._arrays import as_incomplete_data
 from graphtv.terms._units import exactly_scaled, largest
-from graphtv.terms.base import LocationLoss, Traits
+from graphtv.terms.traits import Traits
+from graphtv.terms.weighted_loss import WeightedLoss
 
 __all__ = ["AbsoluteLoss", "HuberLoss", "QuantileLoss", "SquaredLoss"]
+
+
+class LocationLoss(WeightedLoss):
+    """A loss that depends only on the differences u - f."""
+
+    @property
+    def signal(self) -> Floats:
+        """The signal f, read-only."""
+        return self._data
+
+    def _derivative(self, u: Floats) -> Floats:
+        return np.asarray(self.weights * self._slope(u - self._data))
+
+    def _slope(self, difference: Floats) -> Floats:
+        """Return the derivative of each summand without its weight."""
+        raise NotImplementedError
+
+    def sublevel(self, level: Floats) -> tuple[Floats, Floats]:
+        """Return for each entry the ends of an interval outside of which G_i exceeds the level."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            radius = self._radius(level / self.weights)
+        radius = np.where(self.weights > 0.0, radius, np.inf)
+        return self._data - radius, self._data + radius
+
+    def _radius(self, level: Floats) -> Floats:
+        """Return the distance beyond which a summand of weight 1 exceeds the level."""
+        raise NotImplementedError
+
+    def _second_derivative(self, u: Floats) -> Floats:
+        return np.asarray(self.weights * self._curvature(u - self._data))
+
+    def _mixed_derivative(self, u: Floats) -> Floats:
+        return -self._second_derivative(u)
+
+    def _curvature(self, difference: Floats) -> Floats:
+        """Return the second derivative of one summand without its weight; 0 where it is linear."""
+        return np.zeros(difference.shape)
+
+    def deviance(self, u: Any, variance: float) -> float:
+        """Return -2 log-likelihood less that of a perfect fit, for noise of this variance."""
+        misfit = 2.0 * self.value(u)
+        with np.errstate(divide="ignore"):
+            return float(np.divide(misfit, self._dispersion(variance))) if misfit > 0.0 else 0.0
+
+    def _dispersion(self, variance: float) -> float:
+        """Return the factor between the loss and minus the log-likelihood."""
+        return variance
 
 
 class SquaredLoss(LocationLoss):

@@ -57,8 +57,8 @@ from graphtv.terms import (
     TotalVariation,
 )
 from graphtv.terms._arrays import from_core, spread, to_core
-from graphtv.terms.base import Mask, WeightedLoss
 from graphtv.terms.likelihood import signs_of_booleans
+from graphtv.terms.weighted_loss import Mask, WeightedLoss
 
 LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
 

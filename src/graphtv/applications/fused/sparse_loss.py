@@ -22,7 +22,7 @@ import numpy as np
 
 from graphtv._validate import Floats
 from graphtv.terms._arrays import from_core, to_core
-from graphtv.terms.base import WeightedLoss
+from graphtv.terms.weighted_loss import WeightedLoss
 
 
 class SparseLoss:

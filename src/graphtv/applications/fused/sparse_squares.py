@@ -32,7 +32,7 @@ from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
 from graphtv.terms import HuberLoss, SquaredLoss
-from graphtv.terms.base import WeightedLoss
+from graphtv.terms.weighted_loss import WeightedLoss
 
 
 class Split(NamedTuple):

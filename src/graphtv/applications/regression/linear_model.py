@@ -24,7 +24,7 @@ from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
 from graphtv.terms import LogisticLoss, SquaredLoss
-from graphtv.terms.base import WeightedLoss
+from graphtv.terms.weighted_loss import WeightedLoss
 
 __all__ = ["Fit", "LinearModel"]
 
