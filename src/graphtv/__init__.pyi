@@ -36,8 +36,10 @@ from graphtv.applications.learning.convex_clustering_path import (
     ConvexClusteringPath as ConvexClusteringPath,
     convex_clustering_path as convex_clustering_path,
 )
-from graphtv.applications.regression.estimators import (
+from graphtv.applications.regression.linear_regression import (
     FusedLinearRegression as FusedLinearRegression,
+)
+from graphtv.applications.regression.logistic_regression import (
     FusedLogisticRegression as FusedLogisticRegression,
 )
 from graphtv.applications.regression.regression_path import RegressionPath as RegressionPath
