@@ -20,11 +20,11 @@ from graphtv.applications.imaging.noise import (
     estimate_noise as estimate_noise,
     suggest_weight as suggest_weight,
 )
+from graphtv.applications.imaging.image_segmentation import segment_image as segment_image
 from graphtv.applications.imaging.reconstruction import reconstruct_tv as reconstruct_tv
 from graphtv.applications.imaging.segmentation import (
     Segmentation as Segmentation,
     segment as segment,
-    segment_image as segment_image,
 )
 from graphtv.applications.learning.classifier import TVClassifier as TVClassifier
 from graphtv.applications.learning.clusters import ConvexClusters as ConvexClusters

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from graphtv.applications.imaging.segmentation import opponent
+from graphtv.applications.imaging.contrast import opponent
 from graphtv.gallery import three_moons
 from graphtv.paper import multiclass
 from graphtv.paper.experiment import UnavailableError

@@ -19,13 +19,9 @@ from graphtv.app.frame import Frame, finite
 from graphtv.app.photo import Photo
 from graphtv.app.strokes import Marks
 from graphtv.app.time_slice import TimeSlice
-from graphtv.applications.imaging.scribbles import log_densities, posterior_cost
-from graphtv.applications.imaging.segmentation import (
-    Labels,
-    contrast_graph,
-    fix_scribbles,
-    opponent,
-)
+from graphtv.applications.imaging.contrast import contrast_graph, opponent
+from graphtv.applications.imaging.scribbles import fix_scribbles, log_densities, posterior_cost
+from graphtv.applications.imaging.segmentation import Labels
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve

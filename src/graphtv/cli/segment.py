@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     import numpy as np
 
-    from graphtv.applications.imaging.segmentation import segment_image
+    from graphtv.applications.imaging.image_segmentation import segment_image
 
     picture = read_picture(arguments.input)
     scribbles = read_scribbles(arguments.scribbles, arguments.background)

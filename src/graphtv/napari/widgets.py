@@ -13,7 +13,7 @@ import numpy as np
 
 from graphtv._validate import white_level
 from graphtv.applications.imaging.denoising import denoise_tv
-from graphtv.applications.imaging.segmentation import segment_image
+from graphtv.applications.imaging.image_segmentation import segment_image
 
 if TYPE_CHECKING:
     import napari

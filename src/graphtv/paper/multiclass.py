@@ -27,8 +27,8 @@ from scipy.spatial import cKDTree
 
 from graphtv._ties import largest_classes
 from graphtv._validate import Floats
+from graphtv.applications.imaging.contrast import opponent
 from graphtv.applications.imaging.scribbles import log_densities
-from graphtv.applications.imaging.segmentation import opponent
 from graphtv.gallery import three_moons
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph

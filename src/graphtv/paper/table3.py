@@ -18,7 +18,7 @@ from statistics import geometric_mean
 
 import numpy as np
 
-from graphtv.applications.imaging.segmentation import segment_image
+from graphtv.applications.imaging.image_segmentation import segment_image
 from graphtv.paper.drawing import draw_gaps, picture, share_legend
 from graphtv.paper.experiment import (
     Cell,

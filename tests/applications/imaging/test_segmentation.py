@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from graphtv import EntropicSimplex, Graph, Problem, Result, grid_graph, segment, segment_image
+from graphtv.applications.imaging.contrast import contrast_graph
 from graphtv.applications.imaging.scribbles import MOST_SAMPLES, scribble_cost
-from graphtv.applications.imaging.segmentation import Segmentation, contrast_graph
+from graphtv.applications.imaging.segmentation import Segmentation
 from scripts import load
 
 benchmark = load("benchmarks/segmentation.py")

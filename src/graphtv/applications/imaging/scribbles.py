@@ -18,6 +18,8 @@ it does not change the minimiser, and a certain class has cost 0.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -25,9 +27,13 @@ from scipy import ndimage
 from graphtv import _core
 from graphtv._elementary import exp, log
 from graphtv._validate import Floats
+from graphtv.graph.graph import Graph
 
 MOST_SAMPLES = 512
 """Largest number of scribbled pixels per class; more cost time and change little."""
+
+SURELY = 20.0
+"""A scribbled pixel has its class with probability at least 1 - e^-20 for any neighbours."""
 
 Singles = NDArray[np.float32]
 
@@ -114,3 +120,18 @@ def _evenly(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     if len(indices) <= most:
         return indices
     return indices[np.arange(most) * len(indices) // most]
+
+
+def fix_scribbles(cost: Floats, marks: NDArray[np.intp], graph: Graph, epsilon: float) -> None:
+    """Increase the cost of the other classes so that neighbours cannot change a scribbled pixel.
+
+    At the optimum u_c ∝ exp(-(cost_c + (Kᵀp)_c)/ε), and |(Kᵀp)_c| ≤ Σ_e∋i ω_e since |p| ≤ 1.
+    """
+    reach = np.bincount(graph.edges[:, 0], graph.weights, graph.n_vertices) + np.bincount(
+        graph.edges[:, 1], graph.weights, graph.n_vertices
+    )
+    held = np.flatnonzero(marks)
+    own = marks[held] - 1
+    least = epsilon * math.log(cost.shape[1])
+    cost[held] = least + (2.0 * reach[held] + SURELY * epsilon)[:, None]
+    cost[held, own] = least

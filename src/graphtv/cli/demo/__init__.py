@@ -156,7 +156,7 @@ def _report_certificate(result: Result) -> None:
 
 def _report_segmentation(scene: Scene) -> Any:
     """Segment the landscape; return the labels."""
-    from graphtv.applications.imaging.segmentation import segment_image
+    from graphtv.applications.imaging.image_segmentation import segment_image
     from graphtv.cli.progress import progress_bar
     from graphtv.gallery.examples import CLASSES
 
