@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from graphtv import PDHG, EntropicSimplex, Problem, _core, segment, segment_image
-from graphtv.applications.imaging import segmentation
+from graphtv.applications.imaging import image_segmentation
 from graphtv.decomposition.preconditioner import as_preconditioner
 from graphtv.paper.photographs import Photograph, icg_names, read_icg
 from graphtv.problem import relative_gap
@@ -82,8 +82,8 @@ def recorded(instance: Photograph) -> dict:
         found.update(graph=graph, cost=cost, epsilon=epsilon, solve=time.process_time() - start)
         return result
 
-    scribble_cost = segmentation.scribble_cost
-    segmentation.scribble_cost, segmentation.segment = costing, solving
+    scribble_cost = image_segmentation.scribble_cost
+    image_segmentation.scribble_cost, image_segmentation.segment = costing, solving
     try:
         start = time.process_time()
         found["labels"], found["result"] = segment_image(
@@ -91,7 +91,7 @@ def recorded(instance: Photograph) -> dict:
         )
         found["total"] = time.process_time() - start
     finally:
-        segmentation.scribble_cost, segmentation.segment = scribble_cost, segment
+        image_segmentation.scribble_cost, image_segmentation.segment = scribble_cost, segment
     return found
 
 

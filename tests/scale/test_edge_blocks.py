@@ -80,6 +80,7 @@ def test_channels_and_vertex_weights() -> None:
     assert solve(Problem(parts, loss), tol=1e-3).status == "optimal"
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask writes with it
 def test_parquet(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     frames = pytest.importorskip("dask.dataframe")

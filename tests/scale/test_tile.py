@@ -28,7 +28,9 @@ def random_tile(
             for values in (weights[axis], p[axis]):
                 np.moveaxis(values, axis, 0)[[0, -1]] = 0.0
     f, u = rng.normal(size=shape), rng.normal(size=shape)
-    return Tile(f, rng.random(shape) + 0.1, tuple(weights), tuple(p), u, delta)
+    return Tile(
+        f=f, c=rng.random(shape) + 0.1, weights=tuple(weights), p=tuple(p), u=u, delta=delta
+    )
 
 
 def problem_of(tile: Tile) -> tuple[Problem, np.ndarray, np.ndarray]:

@@ -7,10 +7,9 @@ few steps of their common border: its side of the strip across this border.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +17,17 @@ from numpy.typing import NDArray
 from graphtv._validate import Floats, Indices
 from graphtv.graph.graph import Graph
 from graphtv.scale import certificate
+from graphtv.scale.block import Block
 from graphtv.scale.certificate import UNIT, Share
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.part_graph import PartGraph
+from graphtv.scale.part_strip import Side, SidePoints
 from graphtv.scale.strips import sides_of
 from graphtv.scale.window import (
     Border,
-    Unknown,
     Window,
-    anchor_of,
     differences,
     divergence,
-    joined_anchor,
     rows,
 )
 from graphtv.terms._units import exactly_scaled
@@ -41,93 +39,14 @@ POINTS = ("u", "p", "q", "before", "anchor")
 """Names of the arrays that rounds change."""
 
 
-class SidePoints(NamedTuple):
-    """The points on one side of a strip: its vertices, its inner edges and those across."""
-
-    u: Floats
-    p: Floats
-    q: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One side of a strip, which is sent to the other part.
-
-    Attributes
-    ----------
-    window : Window
-        The subgraph; its outflow includes all edges out of the strip, but not those across.
-    near, crossing, q : ndarray
-        The ends of the edges across in this window, their weights and p.
-    """
-
-    window: Window
-    near: Indices
-    crossing: Floats
-    q: Floats
-
-    def join(self, other: Side) -> Strip:
-        """Return the strip made of this side, which comes first, and the other one."""
-        low, high, count = self.window, other.window, self.window.graph.n_vertices
-        across = np.stack([self.near, other.near + np.int32(count)], axis=1)
-        graph = Graph._from_simple(
-            count + high.graph.n_vertices,
-            np.concatenate([low.graph.edges, high.graph.edges + np.int32(count), across]),
-            np.concatenate([low.graph.weights, high.graph.weights, self.crossing]),
-        )
-        c = None
-        if low.c is not None or high.c is not None:
-            c = np.concatenate([np.ones(w.f.shape) if w.c is None else w.c for w in (low, high)])
-        window = Window(
-            np.concatenate([low.f, high.f]),
-            c,
-            graph,
-            np.concatenate([low.outflow, high.outflow]),
-            np.concatenate([low.u, high.u]),
-            np.concatenate([low.p, high.p, self.q]),
-            low.delta,
-            joined_anchor(low, high),
-        )
-        return Strip(window, count, len(low.p), len(high.p))
-
-
-@dataclass(frozen=True, eq=False)
-class Strip:
-    """Both sides of a border. The vertices and the inner edges of the first side come first."""
-
-    inside: Window
-    n_low: int
-    m_low: int
-    m_high: int
-
-    def window(self) -> Window:
-        """Return the subgraph."""
-        return self.inside
-
-    def with_points(self, window: Window) -> Strip:
-        """Return the strip with the points of its window."""
-        return replace(self, inside=window)
-
-    def halves(self) -> tuple[SidePoints, SidePoints]:
-        """Return the points of both sides."""
-        u, p, n = self.inside.u, self.inside.p, self.n_low
-        low, high, q = np.split(p, [self.m_low, self.m_low + self.m_high])
-        return (
-            SidePoints(u[:n].copy(), low.copy(), q.copy()),
-            SidePoints(u[n:].copy(), high.copy(), q.copy()),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Part(Block):
     """A part of a graph with n vertices, m inner edges, and b edges to its k neighbours.
 
     Attributes
     ----------
     f : ndarray, shape (n,) or (n, C)
-        The data.
-    c : ndarray of the same shape or None
-        Vertex weights; None means 1 everywhere.
+        The data. `Block` has the other attributes.
     edges, weights : ndarray, shapes (m, 2) and (m,)
         The inner edges and their weights.
     near, crossing : ndarray, shape (b,)
@@ -136,18 +55,12 @@ class Part:
         Where the edges to each neighbour begin, and 1 if they lead out of this part, -1 if into it.
     side, sides : ndarray, shapes (s,) and (k + 1,)
         The vertices of this part's side of each strip, and where those of each neighbour begin.
-    u, p, q : ndarray
-        The primal point, and the dual point inside and across the border.
+    p, q : ndarray
+        The dual point inside and across the border.
     before : ndarray or None
         q before the last round.
-    anchor : ndarray or None
-        u at the beginning of the round, if data is missing.
-    delta : float
-        Width of the Huber penalty, 0 for total variation.
     """
 
-    f: NDArray[Any]
-    c: NDArray[Any] | None
     edges: Indices
     weights: Floats
     near: Indices
@@ -156,12 +69,9 @@ class Part:
     signs: NDArray[np.int64]
     side: Indices
     sides: NDArray[np.int64]
-    u: Floats
     p: Floats
     q: Floats
     before: Floats | None = None
-    anchor: Floats | None = None
-    delta: float = 0.0
 
     @classmethod
     def made_of(
@@ -239,14 +149,8 @@ class Part:
         """The inner edges."""
         return Graph._from_simple(len(self.f), self.edges, self.weights)
 
-    def digest(self) -> str:
-        """Return a hash of the data."""
-        hash = hashlib.blake2b(digest_size=16)
-        for array in (self.f, self.c, self.edges, self.weights, self.near, self.crossing):
-            if isinstance(array, np.ndarray):
-                hash.update(f"{array.dtype} {array.shape}".encode())
-                hash.update(np.ascontiguousarray(array).data)
-        return hash.hexdigest()
+    def _data(self) -> Iterable[Any]:
+        return self.f, self.c, self.edges, self.weights, self.near, self.crossing
 
     # Windows -------------------------------------------------------------------------------------
 
@@ -276,7 +180,7 @@ class Part:
         near, q, crossing = place[self.near[across]], self.q[across], self.crossing[across]
         inner = divergence(graph, p)
         _add_at(inner, near, int(self.signs[neighbour]) * rows(crossing, q) * q)
-        whole = (divergence(self.graph, self.p) + self._outflow())[vertices]
+        whole = self._divergence()[vertices]
         c = None if self.c is None else self.c[vertices]
         anchor = None if self.anchor is None else self.anchor[vertices]
         u = self.u[vertices]
@@ -290,11 +194,6 @@ class Part:
             vertices, inside, _ = self._side(neighbour)
             u[vertices], p[inside], q[self._across(neighbour)] = new
         return replace(self, u=u, p=p, q=q)
-
-    def anchored(self) -> Self:
-        """Return this part at the beginning of a round."""
-        anchor = anchor_of(self.u, self.c)
-        return self if anchor is None else replace(self, anchor=anchor)
 
     def extrapolate(self, momentum: float) -> Self:
         """Return this part with extrapolated flows across its border.
@@ -323,13 +222,7 @@ class Part:
         q = np.zeros(self.q.shape)
         for neighbour, values in p.items():
             q[self._across(neighbour)] = values
-        started = replace(self, q=q, p=np.zeros(self.p.shape))
-        outflow = started._outflow()
-        if self.c is None:
-            return replace(started, u=self.f - outflow)
-        is_known = self.c > 0.0
-        u = self.f - outflow / np.where(is_known, self.c, 1.0)
-        return replace(started, u=np.where(is_known, u, self.u))
+        return replace(self, q=q, p=np.zeros(self.p.shape))._with_primal()
 
     # Values --------------------------------------------------------------------------------------
 
@@ -343,31 +236,24 @@ class Part:
         values: Floats = self.u[self.near[self._across(neighbour)]]
         return values
 
-    def certify(
-        self, beyond: Sequence[Floats | None], unknown: Unknown, coordinates: Coordinates
-    ) -> Share:
-        """Return the share of this part, including the edges that lead out of it.
+    def _edge_shares(self, u: Floats, beyond: Sequence[Floats | None]) -> Iterator[Share]:
+        """Yield the shares of the inner edges, and of those that lead out of this part.
 
         `beyond` has u at the other ends of the edges to each neighbour, or None if the edges belong
         to the share of that neighbour.
         """
-        u = coordinates.rounded(self.u)
-        whole, errors = divergence(self.graph, self.p) + self._outflow(), self._errors()
-        shares = [certificate.vertices(u, self.f, self.c, whole, errors)]
-        if self.c is not None:
-            ends = unknown.least, unknown.most
-            shares.append(certificate.unknown_vertices(u, self.c, whole, errors, *ends))
         inner = differences(self.edges, u)
-        shares.append(certificate.edges(rows(self.weights, self.p), self.p, inner, self.delta))
+        yield certificate.edges(rows(self.weights, self.p), self.p, inner, self.delta)
         for neighbour, values in enumerate(beyond):
             if values is not None:
                 across = self._across(neighbour)
                 q, weights = self.q[across], rows(self.crossing[across], self.q)
-                drop = u[self.near[across]] - coordinates.rounded(values)
-                shares.append(certificate.edges(weights, q, drop, self.delta))
-        return certificate.joined(shares)
+                yield certificate.edges(weights, q, u[self.near[across]] - values, self.delta)
 
-    def _errors(self) -> Floats:
+    def _divergence(self) -> Floats:
+        return divergence(self.graph, self.p) + self._outflow()
+
+    def _divergence_errors(self) -> Floats:
         """Return bounds on the rounding of Kᵀx: products, and sums over the edges of a vertex."""
         n = len(self.f)
         ends, sizes = self.edges.ravel(), np.zeros(self.f.shape)

@@ -82,7 +82,8 @@ def metis(graph: Graph, n_parts: int) -> Labels:
     ones = np.ones(len(ends), dtype=np.int8)
     shape = (graph.n_vertices, graph.n_vertices)
     rows = sparse.coo_array((ones, (ends[:, 0], ends[:, 1])), shape=shape).tocsr()
-    _, labels = pymetis.part_graph(n_parts, xadj=rows.indptr, adjncy=rows.indices)
+    adjacency = pymetis.CSRAdjacency(adj_starts=rows.indptr, adjacent=rows.indices)
+    _, labels = pymetis.part_graph(n_parts, adjacency)
     return np.asarray(labels, dtype=np.int32)
 
 

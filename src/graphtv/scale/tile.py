@@ -7,10 +7,9 @@ of neighbouring parts, are tiles again.
 from __future__ import annotations
 
 import functools
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +18,12 @@ from graphtv._validate import Floats
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph
 from graphtv.scale import certificate
+from graphtv.scale.block import Block
 from graphtv.scale.certificate import UNIT, Share
 from graphtv.scale.coordinates import Coordinates
+from graphtv.scale.tile_strip import Points, Slab, TileSide
 from graphtv.scale.tiling import layers
-from graphtv.scale.window import Border, Unknown, Window, anchor_of
+from graphtv.scale.window import Border, Window
 from graphtv.terms._units import exactly_scaled
 
 Weight = float | Floats
@@ -30,50 +31,26 @@ Weight = float | Floats
 ALL = slice(None)
 
 
-class Points(NamedTuple):
-    """The primal and the dual point of a box."""
-
-    u: Floats
-    p: tuple[Floats, ...]
-
-
-Slab = tuple[int, int, int]
-"""Layers of a tile: the axis, the first layer and the one after the last."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tile:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tile(Block):
     """A box of the grid, with d spatial axes.
 
     Attributes
     ----------
     f : ndarray, shape (*lengths) or (*lengths, C)
-        The data.
-    c : ndarray of the same shape or None
-        Vertex weights; None means 1 everywhere.
+        The data. `Block` has the other attributes.
     weights : tuple of float or ndarray, one per axis
         Weights ω of the edges along each axis. An array has the shape `lengths` with one additional
         entry along its axis: the first and the last entries are edges across the border.
     p : tuple of ndarray, one per axis
         The dual point, with the shape of such an array and channels; 0 if there is no edge.
-    u : ndarray, shape of f
-        The primal point.
-    delta : float
-        Width of the Huber penalty, 0 for total variation.
     before : tuple of ndarray, one per axis, or None
         The first and the last layer of p (across the border) before the last round.
-    anchor : ndarray or None
-        u at the beginning of the round, if data is missing.
     """
 
-    f: NDArray[Any]
-    c: NDArray[Any] | None
     weights: tuple[Weight, ...]
     p: tuple[Floats, ...]
-    u: Floats
-    delta: float = 0.0
     before: tuple[Floats, ...] | None = None
-    anchor: Floats | None = None
 
     @classmethod
     def made_of(
@@ -94,7 +71,8 @@ class Tile:
         """Return a tile with p = 0 and u = f."""
         d = len(weights)
         p = tuple(np.zeros(_longer(f.shape, axis)) for axis in range(d))
-        return cls(f, c, weights, p, np.array(f, dtype=np.float64), delta)
+        u = np.array(f, dtype=np.float64)
+        return cls(f=f, c=c, weights=weights, p=p, u=u, delta=delta)
 
     def in_coordinates(self, coordinates: Coordinates, filling: Floats) -> Self:
         """Return the tile for v, at rest, with a value where there is no data.
@@ -141,26 +119,18 @@ class Tile:
         p = tuple(arrays[f"p{axis}"] for axis in axes)
         before = tuple(arrays[f"b{axis}"] for axis in axes) if "b0" in arrays else None
         return cls(
-            arrays["f"],
-            arrays.get("c"),
-            weights,
-            p,
-            arrays["u"],
-            numbers["delta"],
-            before,
-            arrays.get("anchor"),
+            f=arrays["f"],
+            c=arrays.get("c"),
+            weights=weights,
+            p=p,
+            u=arrays["u"],
+            delta=numbers["delta"],
+            before=before,
+            anchor=arrays.get("anchor"),
         )
 
-    def digest(self) -> str:
-        """Return a hash of the data."""
-        hash = hashlib.blake2b(digest_size=16)
-        for array in (self.f, self.c, *self.weights):
-            if isinstance(array, np.ndarray):
-                hash.update(f"{array.dtype} {array.shape}".encode())
-                hash.update(np.ascontiguousarray(array).data)
-            else:
-                hash.update(repr(array).encode())
-        return hash.hexdigest()
+    def _data(self) -> Iterable[Any]:
+        return self.f, self.c, *self.weights
 
     # Boxes ---------------------------------------------------------------------------------------
 
@@ -174,12 +144,12 @@ class Tile:
             return values[layers(axis, slice(first, end))].copy()
 
         return Tile(
-            cut(self.f),
-            cut(self.c),
-            tuple(cut(w, a) for a, w in enumerate(self.weights)),
-            tuple(cut(p, a) for a, p in enumerate(self.p)),
-            cut(self.u),
-            self.delta,
+            f=cut(self.f),
+            c=cut(self.c),
+            weights=tuple(cut(w, a) for a, w in enumerate(self.weights)),
+            p=tuple(cut(p, a) for a, p in enumerate(self.p)),
+            u=cut(self.u),
+            delta=self.delta,
             anchor=cut(self.anchor),
         )
 
@@ -201,13 +171,14 @@ class Tile:
         if self.anchor is not None or upper.anchor is not None:
             low, high = (t.u if t.anchor is None else t.anchor for t in (self, upper))
             anchor = both(low, high)
+        weights = enumerate(zip(self.weights, upper.weights, strict=True))
         return Tile(
-            both(self.f, upper.f),
-            c,
-            tuple(both(*w, a) for a, w in enumerate(zip(self.weights, upper.weights, strict=True))),
-            tuple(both(*p, a) for a, p in enumerate(zip(self.p, upper.p, strict=True))),
-            both(self.u, upper.u),
-            self.delta,
+            f=both(self.f, upper.f),
+            c=c,
+            weights=tuple(both(*w, a) for a, w in weights),
+            p=tuple(both(*p, a) for a, p in enumerate(zip(self.p, upper.p, strict=True))),
+            u=both(self.u, upper.u),
+            delta=self.delta,
             anchor=anchor,
         )
 
@@ -236,13 +207,7 @@ class Tile:
 
     def start(self, p: tuple[Floats, ...]) -> Self:
         """Return this tile with another dual point and the corresponding u."""
-        started = replace(self, p=p)
-        whole = started._divergence()
-        if self.c is None:
-            return replace(started, u=self.f - whole)
-        is_known = self.c > 0.0
-        u = self.f - whole / np.where(is_known, self.c, 1.0)
-        return replace(started, u=np.where(is_known, u, self.u))
+        return replace(self, p=p)._with_primal()
 
     def start_across(self, p: Mapping[int, Floats]) -> Self:
         """Return this tile with p across its borders, 0 inside, and the resulting u.
@@ -255,11 +220,6 @@ class Tile:
             face = new[axis][layers(axis, slice(-1, None) if end else slice(0, 1))]
             face[...] = values.reshape(face.shape)
         return self.start(new)
-
-    def anchored(self) -> Self:
-        """Return this tile at the beginning of a round."""
-        anchor = anchor_of(self.u, self.c)
-        return self if anchor is None else replace(self, anchor=anchor)
 
     def extrapolate(self, momentum: float) -> Self:
         """Return this tile with extrapolated flows across its border.
@@ -287,33 +247,18 @@ class Tile:
         layer: Floats = np.array(np.take(self.u, 0, axis=axis))
         return layer
 
-    def certify(
-        self, beyond: Sequence[Floats | None], unknown: Unknown, coordinates: Coordinates
-    ) -> Share:
-        """Return the share of this tile, including the edges across its upper borders.
+    def _edge_shares(self, u: Floats, beyond: Sequence[Floats | None]) -> Iterator[Share]:
+        """Yield the shares of the edges along each axis, including those across the upper border.
 
-        `beyond` has the first layer of u of the neighbour above along each axis, or None. The point
-        is the one that is returned in these coordinates.
+        `beyond` has the first layer of u of the neighbour above along each axis, or None.
         """
-        u = coordinates.rounded(self.u)
-        divergence, errors = self._divergence(), self._divergence_errors()
-        shares = [certificate.vertices(u, self.f, self.c, divergence, errors)]
-        if self.c is not None:
-            ends = unknown.least, unknown.most
-            shares.append(certificate.unknown_vertices(u, self.c, divergence, errors, *ends))
         for axis, layer in enumerate(beyond):
-            longer = u
+            which, longer = slice(1, -1), u
             if layer is not None:
-                last = np.expand_dims(coordinates.rounded(layer), axis)
-                longer = np.concatenate([u, last], axis=axis)
-            inner = slice(1, None if layer is not None else -1)
-            shares.append(self._edges(axis, inner, longer))
-        return certificate.joined(shares)
-
-    def _edges(self, axis: int, which: slice, u: Floats) -> Share:
-        """Return the share of the edges along an axis."""
-        p, weight = self.p[axis][layers(axis, which)], self._weight(axis, which)
-        return certificate.edges(weight, p, -np.diff(u, axis=axis), self.delta)
+                which = slice(1, None)
+                longer = np.concatenate([u, np.expand_dims(layer, axis)], axis=axis)
+            p, weight = self.p[axis][layers(axis, which)], self._weight(axis, which)
+            yield certificate.edges(weight, p, -np.diff(longer, axis=axis), self.delta)
 
     def _weight(self, axis: int, which: slice) -> Any:
         weight = self.weights[axis]
@@ -323,7 +268,6 @@ class Tile:
         return cut if self.f.ndim == len(self.weights) else cut[..., None]
 
     def _divergence(self) -> Floats:
-        """Return Kᵀx for the flows of all edges."""
         divergence = np.zeros(self.f.shape)
         for axis, p in enumerate(self.p):
             divergence += np.diff(self._weight(axis, ALL) * p, axis=axis)
@@ -428,44 +372,6 @@ class Tile:
             begin += count
             new.append(q)
         return tuple(new)
-
-
-@dataclass(frozen=True, eq=False)
-class TileSide:
-    """One side of a strip across a border of tiles along an axis."""
-
-    tile: Tile
-    axis: int
-
-    def join(self, other: TileSide) -> TileStrip:
-        """Return the strip made of this side, which is the lower one, and the other one."""
-        joined = self.tile.join(other.tile, self.axis)
-        return TileStrip(joined, self.axis, self.tile.lengths[self.axis])
-
-
-@dataclass(frozen=True, eq=False)
-class TileStrip:
-    """Both sides of a border along an axis; the upper one begins at layer `at`."""
-
-    tile: Tile
-    axis: int
-    at: int
-
-    def window(self) -> Window:
-        """Return the interior of the strip."""
-        return self.tile.window()
-
-    def with_points(self, window: Window) -> TileStrip:
-        """Return the strip with the points of its window."""
-        return replace(self, tile=self.tile.with_points(window))
-
-    def halves(self) -> tuple[Points, Points]:
-        """Return the points of both sides."""
-        end = self.tile.lengths[self.axis]
-        return (
-            self.tile.points(self.axis, 0, self.at),
-            self.tile.points(self.axis, self.at, end),
-        )
 
 
 @functools.lru_cache(maxsize=4)

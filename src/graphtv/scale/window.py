@@ -187,11 +187,6 @@ def divergence(graph: Graph, p: Floats) -> Floats:
     return np.ascontiguousarray(from_core(out, shape))
 
 
-def anchor_of(u: Floats, c: NDArray[Any] | None) -> Floats | None:
-    """Return the anchor of a part at the beginning of a round, None if no data is missing."""
-    return None if c is None or (c > 0.0).all() else u
-
-
 def joined_anchor(low: Any, high: Any) -> Floats | None:
     """Return the anchors of two windows together."""
     if low.anchor is None and high.anchor is None:

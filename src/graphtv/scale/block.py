@@ -1,0 +1,105 @@
+"""What a tile of a grid and a part of a graph have in common.
+
+A block has data and points, and knows the flows across its border. A subclass stores the edges, and
+knows their divergence and their share of the certificate.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtv._validate import Floats
+from graphtv.scale import certificate
+from graphtv.scale.certificate import Share
+from graphtv.scale.coordinates import Coordinates
+from graphtv.scale.window import Unknown
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Block:
+    """A block of the vertices.
+
+    Attributes
+    ----------
+    f : ndarray
+        The data.
+    c : ndarray of the same shape or None
+        Vertex weights; None means 1 everywhere.
+    u : ndarray, shape of f
+        The primal point.
+    delta : float
+        Width of the Huber penalty, 0 for total variation.
+    anchor : ndarray or None
+        u at the beginning of the round, if data is missing.
+    """
+
+    f: NDArray[Any]
+    c: NDArray[Any] | None
+    u: Floats
+    delta: float = 0.0
+    anchor: Floats | None = None
+
+    def digest(self) -> str:
+        """Return a hash of the data."""
+        hash = hashlib.blake2b(digest_size=16)
+        for value in self._data():
+            if isinstance(value, np.ndarray):
+                hash.update(f"{value.dtype} {value.shape}".encode())
+                hash.update(np.ascontiguousarray(value).data)
+            else:
+                hash.update(repr(value).encode())
+        return hash.hexdigest()
+
+    def anchored(self) -> Self:
+        """Return this block at the beginning of a round."""
+        if self.c is None or (self.c > 0.0).all():
+            return self
+        return replace(self, anchor=self.u)
+
+    def certify(
+        self, beyond: Sequence[Floats | None], unknown: Unknown, coordinates: Coordinates
+    ) -> Share:
+        """Return the share of this block, including the edges out of it that belong to it.
+
+        `beyond` has the values of u that these edges need, by neighbour, or None. The point is the
+        one that is returned in these coordinates.
+        """
+        u = coordinates.rounded(self.u)
+        values = [None if layer is None else coordinates.rounded(layer) for layer in beyond]
+        whole, errors = self._divergence(), self._divergence_errors()
+        shares = [certificate.vertices(u, self.f, self.c, whole, errors)]
+        if self.c is not None:
+            ends = unknown.least, unknown.most
+            shares.append(certificate.unknown_vertices(u, self.c, whole, errors, *ends))
+        return certificate.joined([*shares, *self._edge_shares(u, values)])
+
+    def _with_primal(self) -> Self:
+        """Return this block with the u that belongs to its dual point where there is data."""
+        whole = self._divergence()
+        if self.c is None:
+            return replace(self, u=self.f - whole)
+        is_known = self.c > 0.0
+        u = self.f - whole / np.where(is_known, self.c, 1.0)
+        return replace(self, u=np.where(is_known, u, self.u))
+
+    def _data(self) -> Iterable[Any]:
+        """Return the data: what the points do not change."""
+        raise NotImplementedError
+
+    def _divergence(self) -> Floats:
+        """Return Kᵀx for the flows of all edges."""
+        raise NotImplementedError
+
+    def _divergence_errors(self) -> Floats:
+        """Return bounds on the rounding errors of `_divergence`."""
+        raise NotImplementedError
+
+    def _edge_shares(self, u: Floats, beyond: Sequence[Floats | None]) -> Iterator[Share]:
+        """Yield the shares of the edges of this block."""
+        raise NotImplementedError
