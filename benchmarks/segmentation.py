@@ -27,8 +27,8 @@ import numpy as np
 from graphtv import PDHG, EntropicSimplex, Problem, _core, segment, segment_image
 from graphtv.applications.imaging import image_segmentation
 from graphtv.decomposition.preconditioner import as_preconditioner
+from graphtv.objective.proof import relative_gap
 from graphtv.paper.photographs import Photograph, icg_names, read_icg
-from graphtv.problem import relative_gap
 from graphtv.solver.pdhg import Pdhg
 
 PRECONDITIONERS = ("none", "diagonal", "chains", "linear", "nested")

@@ -23,7 +23,7 @@ from graphtv import (
     grid_graph,
     tv_forest,
 )
-from graphtv.problem import relative_gap
+from graphtv.objective.proof import relative_gap
 from reference.terms import certify
 
 KINDS = ["squared", "absolute", "huber", "logistic", "poisson", "box", "simplex"]
@@ -235,8 +235,8 @@ def test_same_bits_for_any_number_of_threads():
     problem = Problem(graph, SquaredLoss(rng.normal(size=(22_500, 3))), HuberTV(0.1))
     u, p = rng.normal(size=67_500), rng.uniform(-1, 1, size=3 * graph.n_edges)
     for n_threads in (2, 4, 8):
-        assert problem._primal(u, n_threads) == problem._primal(u)
-        assert problem._dual(p, n_threads) == problem._dual(p)
+        assert problem.objective.primal(u, n_threads) == problem.objective.primal(u)
+        assert problem.objective.dual(p, n_threads) == problem.objective.dual(p)
 
 
 def test_graphs_without_edges_or_vertices():

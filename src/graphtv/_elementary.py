@@ -15,6 +15,9 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats
 
+ROUNDOFF = 2.0**-53
+"""The unit roundoff of double precision: the relative error of one operation."""
+
 
 def exp(values: Any) -> Floats:
     """Return exp(x) of an array, accurate to two units in the last place."""

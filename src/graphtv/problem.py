@@ -7,21 +7,21 @@ is a certificate of their accuracy. With an operator A, bounds of u or sparsity,
 
     min_u h(Au) + R(u) + F(Ku)  =  max_{p, q} -h*(q) - R*(-Aᵀq - Kᵀp) - F*(p),
 
-with h for the data and R for bounds and sparsity. Internally the dual point is then one flat array,
-p followed by q.
+with h for the data and R for bounds and sparsity. The folder `objective` computes these
+values and proves them.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from graphtv import _core
-from graphtv._validate import Floats, Indices, Rounded, as_floats, is_partitioned
+from graphtv._validate import Floats, Indices, as_floats, is_partitioned
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.graph.labelled import (
     Labelling,
@@ -33,52 +33,20 @@ from graphtv.graph.labelled import (
     is_labelled,
 )
 from graphtv.normal_form import NormalForm, normal_form
-from graphtv.operators.constants import balancing_shift
+from graphtv.objective.composite_objective import CompositeObjective
+from graphtv.objective.graph_objective import GraphObjective
+from graphtv.objective.proof import Proof
 from graphtv.operators.constraint import Constraint
-from graphtv.operators.linear_map import ROUNDOFF
 from graphtv.operators.misfit import Misfit
-from graphtv.operators.solution_range import SolutionRange, solution_range
 from graphtv.terms import DataTerm, Penalty, TotalVariation
 from graphtv.terms._arrays import GridShape, rows_of, to_core
 from graphtv.terms.custom import core_term_of, on_grid
 from graphtv.terms.penalty import core_penalty_of
 from graphtv.terms.traits import Traits, traits_of
 
-__all__ = ["Problem", "relative_gap"]
+__all__ = ["Problem"]
 
 _TOTAL_VARIATION = TotalVariation()
-_NO_PENALTY = _core.EdgewisePenalty(0.0)
-
-
-Slope = tuple[Floats, Floats]
-"""-Kᵀp, and bounds on the rounding errors of its entries."""
-
-
-class Proof(NamedTuple):
-    """Both objectives at (u, p), their gap, and bounds on the rounding errors.
-
-    The exact objectives differ from these by at most `rounding`. The exact gap is at most gap +
-    gap_rounding. It is a sum of local terms and not the difference of the objectives.
-    """
-
-    primal: float
-    dual: float
-    gap: float
-    rounding: float
-    gap_rounding: float
-
-    @property
-    def relative_gap(self) -> float:
-        """The computed gap divided by max(|primal|, |dual|); 0 if the gap is 0."""
-        return _quotient(self.gap, max(abs(self.primal), abs(self.dual)))
-
-    @property
-    def proved_gap(self) -> float:
-        """An upper bound of the exact relative gap."""
-        largest = max(abs(self.primal), abs(self.dual))
-        if self.rounding == 0.0 or largest == 0.0:
-            return _quotient(self.gap + self.gap_rounding, largest)
-        return _quotient(self.gap + self.gap_rounding, max(largest - self.rounding, 0.0))
 
 
 class Problem:
@@ -165,8 +133,7 @@ class Problem:
             self._compose(data, operator, lower, upper, sparsity)
         self._core_penalty = core_penalty_of(penalty, self._graph, self.dual_shape)
         self._delta = self._core_penalty.delta
-        if self._misfit is None:
-            self._term = core_term_of(self._data, graph, self._core_penalty)
+        self._objective = self._made_objective()
 
     def _compose(self, data: Any, operator: Any, lower: Any, upper: Any, sparsity: Any) -> None:
         """Set up a problem with an operator or a constraint."""
@@ -180,6 +147,13 @@ class Problem:
         self._constraint = Constraint(self._misfit.shape, low, high, sparsity)
         if np.ndim(sparsity):
             _check_components(np.asarray(sparsity), self._misfit.components[1])
+
+    def _made_objective(self) -> GraphObjective | CompositeObjective:
+        graph, penalty = self._graph, self._core_penalty
+        if self._misfit is not None:
+            return CompositeObjective(graph, self._misfit, self._constraint, penalty)
+        term = core_term_of(self._data, graph, penalty)
+        return GraphObjective(graph, term, penalty, math.prod(self._shape))
 
     @property
     def graph(self) -> Graph:
@@ -212,7 +186,7 @@ class Problem:
 
         For a problem with an operator, it is the constraint R on the range of a solution.
         """
-        return self._term
+        return self._objective.term
 
     @property
     def operator(self) -> Any:
@@ -228,6 +202,17 @@ class Problem:
     def constraint(self) -> Constraint:
         """The constraint R of such a problem."""
         return self._constraint
+
+    @property
+    def objective(self) -> GraphObjective | CompositeObjective:
+        """The primal and the dual objective on the core's flat arrays."""
+        return self._objective
+
+    @property
+    def composite(self) -> CompositeObjective:
+        """The objectives of a problem with an operator or a constraint."""
+        assert isinstance(self._objective, CompositeObjective)
+        return self._objective
 
     @property
     def core_penalty(self) -> _core.Penalty:
@@ -262,8 +247,8 @@ class Problem:
         """Return G(u) + F(Ku), or h(Au) + R(u) + F(Ku)."""
         given = to_core(self.point(u))
         if not self._form.is_exact(given):
-            return self._primal(given)
-        return self._form.objective(self._normal._primal(self._form.point(given)))
+            return self.objective.primal(given)
+        return self._form.objective(self._normal.objective.primal(self._form.point(given)))
 
     def dual(self, p: Any, q: Any = None) -> float:
         """Return -G*(-Kᵀp) - F*(p); -∞ if some |p_e| > 1.
@@ -271,7 +256,7 @@ class Problem:
         With an operator it is -h*(q) - R*(-Aᵀq - Kᵀp) - F*(p), where R* is the supremum over an
         interval that contains a solution.
         """
-        return self._form.objective(self._normal._dual(self._dual_point(p, q)))
+        return self._form.objective(self._normal.objective.dual(self._dual_point(p, q)))
 
     def gap(self, u: Any, p: Any, q: Any = None) -> float:
         """Return primal(u) - dual(p, q), which is at least 0 and bounds the suboptimality of u.
@@ -305,8 +290,8 @@ class Problem:
         point = to_core(self.point(u))
         dual = self._dual_point(p, q)
         if not self._form.is_exact(point):
-            return False, self._prove(point, dual)
-        return True, self._normal._prove(self._form.point(point), dual)
+            return False, self.objective.prove(point, dual)
+        return True, self._normal.objective.prove(self._form.point(point), dual)
 
     @cached_property
     def _form(self) -> NormalForm:
@@ -326,111 +311,6 @@ class Problem:
         normal._labelling, normal._places = self._labelling, self._places
         return normal
 
-    def _slope(self, p: Floats | Rounded, n_threads: int = 1) -> Slope:
-        """Return -Kᵀp and bounds on its errors; p is the core's flat array and may be rounded.
-
-        With an operator, it is -Kᵀp - Aᵀq. The errors are in units of the roundoff.
-        """
-        graph, size = self._graph, math.prod(self._shape)
-        s, errors = np.empty((2, size))
-        edges, q = self._split(p)
-        _core.slope(graph.n_vertices, graph.edges, graph.weights, edges, s, errors, n_threads)
-        if q is not None:
-            assert self._misfit is not None
-            errors += self._misfit.map.adjoint_error(q) / ROUNDOFF
-            s -= self._misfit.map.adjoint(q)
-            errors += np.abs(s)
-        return s, errors
-
-    def _split(self, dual: Any) -> tuple[Any, Floats | None]:
-        """Return the parts p and q of a flat dual point; q is None if there is no operator."""
-        if self._misfit is None:
-            return dual, None
-        p, q = np.split(np.asarray(dual, dtype=np.float64), [dual.size - self._misfit.size])
-        return p, q
-
-    def _prove(
-        self, u: Floats, p: Floats | Rounded, n_threads: int = 1, slope: Slope | None = None
-    ) -> Proof:
-        """Return the proof of the core's flat arrays; p may be rounded, and its slope given."""
-        slope = slope or self._slope(p, n_threads)
-        graph, penalty = self._graph, self._core_penalty
-        edges, q = self._split(p)
-        proof = Proof(
-            *_core.certify(
-                self._term, graph.edges, graph.weights, penalty, u, edges, *slope, n_threads
-            )
-        )
-        if q is None:
-            return proof
-        if not self._constraint.contains(u):
-            return Proof(np.inf, proof.dual, np.inf, np.inf, np.inf)
-        return _sum_of_proofs(proof, self._prove_misfit(u, q, n_threads))
-
-    def _prove_misfit(self, u: Floats, q: Floats, n_threads: int) -> Proof:
-        """Return h(Au), -h*(q) and their excess h(Au) + h*(q) - ⟨q, Au⟩, with rounding errors.
-
-        Au is known up to an error e, and q exactly. Over the interval of the error, the excess
-        changes by at most e times the largest |h'(x) - q|.
-        """
-        misfit = self._misfit
-        assert misfit is not None
-        x, error = misfit.map.apply(u), misfit.map.apply_error(u)
-        no_edges, nothing = np.empty((0, 2), dtype=self._graph.edges.dtype), np.empty(0)
-        proof = Proof(
-            *_core.certify(
-                self._row_term,
-                no_edges,
-                nothing,
-                _NO_PENALTY,
-                x,
-                nothing,
-                q,
-                np.zeros(q.size),
-                n_threads,
-            )
-        )
-        with np.errstate(invalid="ignore", over="ignore"):
-            slopes = [misfit.gradient(x + side * error) for side in (-2.0, 2.0)]
-            effect = np.maximum(*(np.abs(slope - q) for slope in slopes)) @ error
-            change = np.maximum(*(np.abs(slope) for slope in slopes)) @ error
-        return proof._replace(
-            rounding=proof.rounding + 2.0 * float(change),
-            gap_rounding=proof.gap_rounding + 2.0 * float(effect),
-        )
-
-    def _primal(self, u: Floats, n_threads: int = 1) -> float:
-        """Return the primal objective at the core's flat array."""
-        graph = self._graph
-        penalty = self._core_penalty.value(
-            graph.n_vertices, graph.edges, graph.weights, u, n_threads
-        )
-        if self._misfit is None:
-            return self._term.value(u, n_threads) + penalty
-        return self._composed(u, self._misfit.map.apply(u), penalty)
-
-    def _composed(self, u: Floats, x: Floats, penalty: float) -> float:
-        """Return the primal objective at u, given its image x = Au and the penalty."""
-        assert self._misfit is not None
-        if not self._constraint.contains(u):
-            return np.inf
-        return self._misfit.value(x) + self._constraint.norm(u) + penalty
-
-    def _dual(self, p: Floats | Rounded, n_threads: int = 1) -> float:
-        """Return the dual objective at the core's flat array, which may be rounded."""
-        graph = self._graph
-        edges, q = self._split(p)
-        penalty = self._core_penalty.conjugate(edges, n_threads)
-        if penalty == np.inf:
-            return -np.inf
-        if q is not None:
-            s, _ = self._slope(p, n_threads)
-            rows = self._row_term.conjugate(q, n_threads)
-            return 0.0 - rows - self._term.conjugate(s, n_threads) - penalty
-        s = np.empty(math.prod(self._shape))
-        _core.adjoint(graph.n_vertices, graph.edges, graph.weights, p, -1.0, s, n_threads)
-        return 0.0 - self._term.conjugate(s, n_threads) - penalty
-
     def labelled(self, u: Floats) -> Any:
         """Return u, which has the shape of the problem, with the labels of the data if any."""
         if self._labelling is None:
@@ -449,56 +329,6 @@ class Problem:
             return array_of(u, name) if is_on_grid else in_order(u, name, self._graph)
         array = aligned(u, name, self._labelling, "data")
         return array if self._places is None else array[self._places]
-
-    # Where a solution is, for problems with an operator
-
-    @cached_property
-    def start(self) -> Floats:
-        """A feasible point to start from: the best constants, or 0."""
-        misfit = self._misfit
-        assert misfit is not None
-        zero = self._constraint.project(np.zeros(math.prod(misfit.shape)))
-        if misfit.columns is None or not self.traits.is_smooth or zero.any():
-            return zero
-        columns = misfit.columns
-        m = np.zeros((misfit.n_channels, columns.shape[1]))
-        if not math.isfinite(misfit.value(misfit.shifted(m))):
-            m += 1.0  # a loss of positive numbers
-        base = misfit.shifted(m)
-        if math.isfinite(misfit.value(base)):
-            m = m + balancing_shift(
-                columns,
-                lambda y: misfit.gradient(base + y),
-                lambda y: misfit.curvatures(base + y),
-                misfit.n_channels,
-            )
-        found = self._constraint.project(misfit.spread(m))
-        return found if self._primal(found) < self._primal(zero) else zero
-
-    @cached_property
-    def solution_range(self) -> SolutionRange:
-        """The interval of a solution of a problem with an operator."""
-        assert self._misfit is not None
-        return solution_range(
-            self._graph,
-            self._core_penalty,
-            self._misfit,
-            self._constraint,
-            self._primal(self.start),
-        )
-
-    @cached_property
-    def _term(self) -> _core.DataTerm:
-        """The constraint R of a problem with an operator, on the range of a solution."""
-        found = self.solution_range
-        return self._constraint.core_term(found.lower, found.upper)
-
-    @cached_property
-    def _row_term(self) -> _core.DataTerm:
-        """The loss h of a problem with an operator, on the range of the image of a solution."""
-        assert self._misfit is not None
-        found = self.solution_range
-        return self._misfit.loss.core_between(found.row_lower, found.row_upper)
 
     def _check(self, values: Any, name: str, shape: tuple[int, ...]) -> Floats:
         array = as_floats(values, name)
@@ -548,27 +378,9 @@ def _as_rows(bound: Any, shape: tuple[int, ...]) -> Any:
     return bound
 
 
-def _sum_of_proofs(a: Proof, b: Proof) -> Proof:
-    """Return the proof of a sum of two objectives."""
-    sums = (x + y for x, y in zip(a, b, strict=True))
-    found = Proof(*sums)
-    extra = 4.0 * ROUNDOFF * (abs(found.primal) + abs(found.dual))
-    extra_gap = 4.0 * ROUNDOFF * found.gap
-    return found._replace(
-        rounding=found.rounding + extra, gap_rounding=found.gap_rounding + extra_gap
-    )
-
-
 def _has_methods(value: object, *names: str) -> bool:
     """Whether an object, not a class, has these methods; a protocol would take far longer."""
     return not isinstance(value, type) and all(hasattr(value, name) for name in names)
-
-
-def _quotient(gap: float, largest: float) -> float:
-    """Return gap / largest; 0 if the gap is 0, infinite if the quotient is undefined."""
-    if gap == 0.0:
-        return 0.0
-    return gap / largest if 0.0 < largest < np.inf and gap < np.inf else np.inf
 
 
 def width(problem: Problem) -> float:
@@ -579,14 +391,3 @@ def width(problem: Problem) -> float:
             f" got {problem.penalty!r}"
         )
     return problem.delta
-
-
-def relative_gap(primal: float, dual: float) -> float:
-    """Return (primal - dual) / max(|primal|, |dual|), at least 0; 0 when both values are 0.
-
-    It is infinite if one of the values is infinite.
-    """
-    if not np.isfinite(primal) or not np.isfinite(dual):
-        return np.inf
-    largest = max(abs(primal), abs(dual))
-    return max(primal - dual, 0.0) / largest if largest > 0 else 0.0

@@ -43,7 +43,7 @@ def test_a_logistic_model_with_an_intercept_is_certified():
     graph = Graph(9, [(i, i + 1) for i in range(7)])
     for sparsity in (0.0, [0.5] * 8 + [0.0]):
         problem = Problem(graph, LogisticLoss(y), operator=X, sparsity=sparsity)
-        assert problem.solution_range.is_proved
+        assert problem.composite.solution_range.is_proved
         assert solve(problem, tol=1e-6).status == "optimal"
 
 

@@ -20,6 +20,7 @@ LAYERS = (
     ("terms",),
     ("normal_form",),
     ("operators",),
+    ("objective",),
     ("problem",),
     ("result",),
     ("solver",),

@@ -53,8 +53,8 @@ def test_what_is_known_without_work_is_certified(term, penalty, channels):
         problem = make_problem(term, graph, penalty, channels)
         known = trivial_certificate(problem, 1)
         assert np.isfinite(known.primal)
-        assert known.primal == problem._primal(known.u)
-        assert known.dual == problem._dual(known.p)
+        assert known.primal == problem.objective.primal(known.u)
+        assert known.dual == problem.objective.dual(known.p)
 
 
 @pytest.mark.parametrize("term", TERMS)

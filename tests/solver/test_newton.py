@@ -107,14 +107,14 @@ def test_it_brings_u_to_the_accuracy_of_p(kind, seed):
     exact = solve(problem, tol=1e-9)
     p, dual = to_core(exact.p).ravel(), exact.dual
     u = to_core(problem.data.signal).ravel()
-    start = Improved(u, problem._primal(u))
+    start = Improved(u, problem.objective.primal(u))
     goal = 1e-6 * abs(dual)
     newton = PrimalNewton(problem, 1)
     found = start
     for _ in range(8):  # it stops when the gap decreases slowly; a descent would follow
         found = newton.improve(found, p, dual, goal)
     assert found.primal <= start.primal
-    assert found.primal == problem._primal(found.u)
+    assert found.primal == problem.objective.primal(found.u)
     assert found.primal - exact.dual <= 1e-4 * abs(dual)
 
 

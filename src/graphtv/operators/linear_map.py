@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from graphtv._elementary import ROUNDOFF
 from graphtv._validate import Floats, as_array, brief, is_finite
 from graphtv.operators.inner import inner, length
-
-ROUNDOFF = 2.0**-53
-"""The unit roundoff of double precision."""
 
 SPREAD = 16.0
 """Roundoffs of ‖A‖‖x‖ that are taken as the error of a product whose code is not known."""

@@ -22,8 +22,9 @@ from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.decomposition.partition import ForestPartition
 from graphtv.decomposition.preconditioner import as_preconditioner
+from graphtv.objective.proof import relative_gap
 from graphtv.paper.experiment import Outcome, Progress
-from graphtv.problem import Problem, relative_gap
+from graphtv.problem import Problem
 from graphtv.solver import PDHG, solve
 from graphtv.solver.pdhg import Pdhg
 from graphtv.terms._arrays import from_core

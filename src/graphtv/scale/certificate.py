@@ -19,11 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv._elementary import ROUNDOFF
 from graphtv._validate import Floats
-from graphtv.problem import Proof
-
-UNIT = 2.0**-53
-"""The relative error of one operation."""
+from graphtv.objective.proof import Proof
 
 FORMULA = 2.0**-44
 """The relative error of a few operations, and of NumPy's pairwise sums of nonnegative numbers."""
@@ -70,7 +68,7 @@ def vertices(
     away = u - f
     distance = away + divergence / weight
     primal, gap = 0.5 * weight * away * away, 0.5 * weight * distance * distance
-    error = errors + 8.0 * UNIT * (np.abs(divergence) + weight * np.abs(away))
+    error = errors + 8.0 * ROUNDOFF * (np.abs(divergence) + weight * np.abs(away))
     rounding = error * (np.abs(distance) + 1.01 * error / weight)
     is_nothing = (away == 0.0) & (divergence == 0.0) & (error == 0.0)
     if c is not None:
@@ -114,7 +112,7 @@ def edges(weight: Any, p: Floats, difference: Floats, delta: float) -> Share:
         return Share(_sum(size), total, FORMULA * total + floor, floor)
     is_inside = size < delta
     distance = size - delta * along
-    slack = 4.0 * UNIT * (size + delta * np.abs(along))
+    slack = 4.0 * ROUNDOFF * (size + delta * np.abs(along))
     value = np.where(is_inside, 0.5 * size / delta * size, size - 0.5 * delta)
     excess = np.where(
         is_inside, 0.5 * distance / delta * distance, rest * (size - 0.5 * delta * (1.0 + along))
@@ -122,7 +120,7 @@ def edges(weight: Any, p: Floats, difference: Floats, delta: float) -> Share:
     rounding = np.where(
         is_inside,
         (np.abs(distance) + slack) * (slack / delta),
-        4.0 * UNIT * rest * (size + delta),
+        4.0 * ROUNDOFF * rest * (size + delta),
     )
     total = _sum(excess)
     floor = 4.0 * FLOOR * (np.count_nonzero(difference) + np.count_nonzero(p))

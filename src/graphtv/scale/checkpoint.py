@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphtv._atomic import replaced
-from graphtv.problem import Proof
+from graphtv.objective.proof import Proof
 from graphtv.result import Record
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.parts import Parts

@@ -14,11 +14,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv._elementary import ROUNDOFF
 from graphtv._validate import Floats, Indices
 from graphtv.graph.graph import Graph
 from graphtv.scale import certificate
 from graphtv.scale.block import Block
-from graphtv.scale.certificate import UNIT, Share
+from graphtv.scale.certificate import Share
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.part_graph import PartGraph
 from graphtv.scale.part_strip import Side, SidePoints
@@ -264,7 +265,7 @@ class Part(Block):
         across = np.abs(rows(self.crossing, self.q) * self.q)
         _add_at(sizes, self.near, across)
         floor = certificate.FLOOR * count
-        factor = 1.01 * UNIT * (count + 3.0)
+        factor = 1.01 * ROUNDOFF * (count + 3.0)
         if self.f.ndim > 1:
             factor, floor = factor[:, None], floor[:, None]
         errors: Floats = np.where(sizes > 0.0, factor * sizes + floor, 0.0)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from dask.delayed import delayed
 
-from graphtv.problem import Proof
+from graphtv.objective.proof import Proof
 from graphtv.scale import steps
 from graphtv.scale.certificate import proof_of
 from graphtv.scale.coordinates import Coordinates

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphtv.problem import Proof
+from graphtv.objective.proof import Proof
 from graphtv.result import Record, Status
 from graphtv.scale.checkpoint import Checkpoint, State
 from graphtv.scale.parts import Parts

@@ -14,12 +14,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv._elementary import ROUNDOFF
 from graphtv._validate import Floats
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph
 from graphtv.scale import certificate
 from graphtv.scale.block import Block
-from graphtv.scale.certificate import UNIT, Share
+from graphtv.scale.certificate import Share
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.tile_strip import Points, Slab, TileSide
 from graphtv.scale.tiling import layers
@@ -282,7 +283,7 @@ class Tile(Block):
             flow = np.abs(weight * p)
             sizes += flow[layers(axis, slice(None, -1))] + flow[layers(axis, slice(1, None))]
             floor = certificate.FLOOR if p.any() and np.any(weight > 0.0) else floor
-        errors: Floats = 1.01 * (len(self.p) + 3) * UNIT * sizes + floor
+        errors: Floats = 1.01 * (len(self.p) + 3) * ROUNDOFF * sizes + floor
         return errors
 
     # Windows -------------------------------------------------------------------------------------

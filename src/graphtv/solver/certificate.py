@@ -10,7 +10,8 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats
-from graphtv.problem import Problem, Proof
+from graphtv.objective.proof import Proof
+from graphtv.problem import Problem
 from graphtv.result import Unrounded
 from graphtv.solver.polish import SLACK
 from graphtv.terms._arrays import from_core
@@ -89,7 +90,7 @@ def root_of_quotient(x: float, y: float) -> float:
 
 def certify(problem: Problem, u: Floats, p: Floats, n_threads: int) -> Certificate:
     """Compute both objectives and the gap from the points alone."""
-    return Certificate(problem, u, p, problem._prove(u, p, n_threads))
+    return Certificate(problem, u, p, problem.objective.prove(u, p, n_threads))
 
 
 def certify_rounded(problem: Problem, found: Certificate, n_threads: int) -> Certificate:

@@ -36,13 +36,12 @@ class Composite:
         self.iterations = self.restarts = 0
         self.is_final = False
         if warm is None:
-            self.u = problem.start
+            self.u = problem.composite.start
             self.p = np.zeros(problem.dual_size - misfit.size)
             self.q = np.zeros(misfit.size)
         else:
             self.u = problem.constraint.project(warm.u)
-            p, q = problem._split(warm.p)
-            assert q is not None
+            p, q = problem.composite.split(warm.p)
             self.p, self.q = p.copy(), q.copy()
         self.x = misfit.map.apply(self.u)
 
@@ -57,13 +56,9 @@ class Composite:
 
     def _settle(self) -> tuple[Floats, float, float]:
         if self._found is None:
-            problem, graph = self._problem, self._problem.graph
             found = self._feasible(self.u, self.x, self._rows(), self.p)
             dual = np.concatenate([found.p, found.q])
-            penalty = problem.core_penalty.value(
-                graph.n_vertices, graph.edges, graph.weights, self.u, self._n_threads
-            )
-            primal = problem._composed(self.u, self.x, penalty)
+            primal = self._problem.composite.primal_of(self.u, self.x, self._n_threads)
             self._found = dual, primal, self._dual_value(found)
         return self._found
 
@@ -71,7 +66,7 @@ class Composite:
         """Return the dual objective up to rounding, without a product with Aᵀ."""
         problem, threads = self._problem, self._n_threads
         conjugates = (
-            problem._row_term.conjugate(found.q, threads),
+            problem.composite.row_term.conjugate(found.q, threads),
             problem.term.conjugate(found.s, threads),
             problem.core_penalty.conjugate(found.p, threads),
         )

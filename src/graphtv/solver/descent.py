@@ -94,12 +94,12 @@ class Descent:
         if self._knows_values:
             return self._primal_value(), self._total("dual_value")
         problem, threads = self._problem, self._n_threads
-        primal = problem._primal(self.primal_point(), threads)
-        return primal, problem._dual(self.dual_point(), threads)
+        primal = problem.objective.primal(self.primal_point(), threads)
+        return primal, problem.objective.dual(self.dual_point(), threads)
 
     def _primal_value(self) -> float:
         """Return the primal objective, for descents that know only the dual one."""
-        return self._problem._primal(self.primal_point(), self._n_threads)
+        return self._problem.objective.primal(self.primal_point(), self._n_threads)
 
     def _total(self, value: str) -> float:
         """Return the sum of an objective over the channels."""

@@ -91,7 +91,7 @@ class Flows:
     def evaluate(self) -> tuple[float, float]:
         """Return the primal and the dual objective of the current point, up to rounding."""
         problem, threads = self._problem, self._n_threads
-        return problem._primal(self._u, threads), problem._dual(self._p, threads)
+        return problem.objective.primal(self._u, threads), problem.objective.dual(self._p, threads)
 
     def primal_point(self) -> Floats:
         """Return u."""

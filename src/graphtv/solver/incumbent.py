@@ -17,7 +17,8 @@ import numpy as np
 from graphtv import _core
 from graphtv._memory import give_back
 from graphtv._validate import Floats, Rounded
-from graphtv.problem import Problem, Proof, relative_gap
+from graphtv.objective.proof import Proof, relative_gap
+from graphtv.problem import Problem
 from graphtv.result import Record
 from graphtv.solver.certificate import Certificate, Proved
 from graphtv.solver.level_set import LevelSet
@@ -43,7 +44,7 @@ class Held(Proved):
     @classmethod
     def of(cls, problem: Problem, u: Floats, p: Floats | Rounded, n_threads: int) -> Held:
         """Certify a pair of points."""
-        return cls(problem, u, p, problem._prove(u, p, n_threads))
+        return cls(problem, u, p, problem.objective.prove(u, p, n_threads))
 
     def unpack(self) -> Certificate:
         """Return the certificate."""
@@ -135,8 +136,8 @@ class Incumbent:
     def _evaluate(self, stage: Stage) -> tuple[float, float]:
         if self._level_set is None:
             return stage.evaluate()
-        primal = self._problem._primal(self._read(stage.primal_point()), self._n_threads)
-        return primal, self._problem._dual(stage.dual_point(), self._n_threads)
+        primal = self._problem.objective.primal(self._read(stage.primal_point()), self._n_threads)
+        return primal, self._problem.objective.dual(stage.dual_point(), self._n_threads)
 
     def _read(self, u: Floats) -> Floats:
         """Return the primal point of the problem, given that of the problem of the stages."""
@@ -156,9 +157,11 @@ class Incumbent:
             give_back(self._size)
         points = self.points(stage)
         p = points.dual_point()
-        slope = self._problem._slope(p, self._n_threads)  # needs the most memory: u comes later
+        slope = self._problem.objective.slope(
+            p, self._n_threads
+        )  # needs the most memory: u comes later
         u = self._read(points.primal_point())
-        proof = self._problem._prove(u, p, self._n_threads, slope)
+        proof = self._problem.objective.prove(u, p, self._n_threads, slope)
         found = Certificate(self._problem, u, p, proof)
         if not (math.isfinite(found.primal) and math.isfinite(found.dual)):
             is_point = np.isfinite(found.u).all() and np.isfinite(found.p).all()
@@ -244,7 +247,7 @@ class Incumbent:
             return
         with suppress(_core.Expired), self._watch:
             read = self._read(u)
-            primal = self._problem._primal(read, self._n_threads)
+            primal = self._problem.objective.primal(read, self._n_threads)
             if self._held is not None and self._held.primal <= primal:
                 read = self._held.u
             elif read is u:
@@ -257,7 +260,7 @@ class Incumbent:
         """Keep the point of an earlier stage as the current one until the next stage is better."""
         with suppress(_core.Expired), self._watch:
             start = rounded(p, self._n_threads)
-            proof = self._problem._prove(self._read(u), start, self._n_threads)
+            proof = self._problem.objective.prove(self._read(u), start, self._n_threads)
             self._lead = Held(self._problem, u, start, proof)
 
     def end_lead(self) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.normal_form import NormalForm
-from graphtv.problem import Problem, relative_gap
+from graphtv.objective.proof import relative_gap
+from graphtv.problem import Problem
 from graphtv.result import Record, Status
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.incumbent import Incumbent

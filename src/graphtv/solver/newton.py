@@ -83,7 +83,7 @@ class PrimalNewton:
         length = 1.0
         while True:
             moved = u + length * d
-            found = Improved(moved, self._problem._primal(moved, self._n_threads))
+            found = Improved(moved, self._problem.objective.primal(moved, self._n_threads))
             if found.primal < start.primal or length <= SHORTEST:
                 return found
             length *= 0.5

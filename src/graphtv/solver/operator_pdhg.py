@@ -137,7 +137,7 @@ class OperatorPdhg(Composite):
         metric = np.tile(rows, self._misfit.n_channels)
         v = metric * q + x
         out = np.empty_like(v)
-        self._problem._row_term.prox(v, rows, out, self._n_threads)
+        self._problem.composite.row_term.prox(v, rows, out, self._n_threads)
         return (v - out) / metric
 
     # Averages and restarts

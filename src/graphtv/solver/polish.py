@@ -34,7 +34,7 @@ def polish(
     u = np.empty(term.n_vertices * term.n_channels)
     if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, watch):
         return None
-    return Polished(u, p, problem._primal(u, n_threads))
+    return Polished(u, p, problem.objective.primal(u, n_threads))
 
 
 class GroupPolish:
@@ -61,7 +61,7 @@ class GroupPolish:
         starts = [self._fused(u, p)]
         if goal is not None and starts[0].primal - dual > goal:
             others = (u,) if before is None else (u, before)
-            starts += [Improved(v, problem._primal(v, n_threads)) for v in others]
+            starts += [Improved(v, problem.objective.primal(v, n_threads)) for v in others]
             if self._newton is None:
                 self._newton = PrimalNewton(problem, n_threads)
             start = min(starts, key=lambda start: start.primal)
@@ -81,4 +81,4 @@ class GroupPolish:
         c = np.ascontiguousarray(c if data.common_weight is None else c[:0])
         u = u.copy()
         penalty.fuse(graph.n_vertices, graph.edges, p, SLACK, c, u)
-        return Improved(u, self._problem._primal(u, self._n_threads))
+        return Improved(u, self._problem.objective.primal(u, self._n_threads))

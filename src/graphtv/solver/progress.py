@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from graphtv._validate import Floats
-from graphtv.problem import relative_gap
+from graphtv.objective.proof import relative_gap
 from graphtv.result import Record
 from graphtv.result import Stage as StageReport
 from graphtv.solver.termination import LastProgress

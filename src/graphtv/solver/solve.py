@@ -223,7 +223,7 @@ def _outcome(
     """Return the result in the units of the user, without status and times."""
     problem, form = request.problem, request.problem._form
     made, count, bound = run.stages.preconditioner, run.stages.count, certificate.error_bound
-    p, q = problem._split(found.p)
+    p, q = problem.objective.split(found.p)
     misfit = problem.misfit
     proof = certificate.proof
     return Result(
@@ -261,8 +261,10 @@ def _assumptions(problem: Problem) -> tuple[str, ...]:
     found = []
     if not misfit.map.is_matrix:
         found.append("operator: rmatvec is the adjoint of matvec, and both are accurate")
-    if not problem.solution_range.is_proved:
-        found.append(f"solution: one exists with |u| ≤ {problem.solution_range.upper:.3g}")
+    if not problem.composite.solution_range.is_proved:
+        found.append(
+            f"solution: one exists with |u| ≤ {problem.composite.solution_range.upper:.3g}"
+        )
     return tuple(found)
 
 

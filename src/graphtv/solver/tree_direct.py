@@ -52,8 +52,8 @@ class TreeDirect:
         """Return the primal and the dual objective."""
         problem, threads = self._problem, self._n_threads
         return (
-            problem._primal(self.primal_point(), threads),
-            problem._dual(self.dual_point(), threads),
+            problem.objective.primal(self.primal_point(), threads),
+            problem.objective.dual(self.dual_point(), threads),
         )
 
     def primal_point(self) -> Floats:

@@ -8,7 +8,8 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
-from graphtv.problem import Problem, Proof
+from graphtv.objective.proof import Proof
+from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate, certify
 from graphtv.solver.stage import rounded
 
@@ -35,7 +36,7 @@ def trivial_certificate(problem: Problem, n_threads: int) -> Certificate:
 def good_constants(problem: Problem) -> Floats | None:
     """Return a good constant for every channel, if one constant is feasible at all vertices."""
     if problem.misfit is not None:
-        return problem.start
+        return problem.composite.start
     n, term = problem.graph.n_vertices, problem.term
     if problem.traits.is_simplex:
         return np.full(n * term.n_channels, 1.0 / term.n_channels)
@@ -66,7 +67,8 @@ class Trivial:
 
     def evaluate(self) -> tuple[float, float]:
         """Return the primal and the dual objective."""
-        return self._problem._primal(self.primal_point()), self._problem._dual(self.dual_point())
+        objective = self._problem.objective
+        return objective.primal(self.primal_point()), objective.dual(self.dual_point())
 
     def primal_point(self) -> Floats:
         """Return constants, or if they are not feasible, a proximal step from 0."""

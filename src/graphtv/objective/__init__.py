@@ -1,0 +1,1 @@
+"""The primal and the dual objective, and what a pair of points proves about them."""
