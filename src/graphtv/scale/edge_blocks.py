@@ -7,6 +7,7 @@ edges across in the same way, so they agree on the order.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import dask.array as da
@@ -15,7 +16,7 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 
 from graphtv import _core
-from graphtv._validate import Floats, as_edges, as_weights
+from graphtv._validate import Floats, Indices, as_edges, as_weights
 from graphtv.scale.part_graph import PartGraph
 from graphtv.scale.scheduler import compute, persist
 
@@ -141,33 +142,32 @@ def edges_of(blocks: Split, part: int) -> Split:
 
 def collected(part: int, size: int, blocks: list[Split]) -> tuple[tuple[int, ...], PartGraph]:
     """Return the neighbours of a part and its edges, parallel ones summed."""
-    pairs = sorted({pair for block in blocks for pair in block})
-    edges, weights = np.empty((0, 2), dtype=np.int32), np.empty(0)
-    neighbours, near, far, crossing = [], [], [], []
-    for low, high in pairs:
-        found = [block[low, high] for block in blocks if (low, high) in block]
-        ends = np.concatenate([e for e, _ in found])
-        sums = np.concatenate([w for _, w in found])
-        if low == high:
-            edges, weights = _core.simplify(size, ends.astype(np.int32), sums)
-            continue
-        ends, sums = _summed(ends, sums)
-        neighbours.append(high if low == part else low)
-        near.append(ends[:, 0 if low == part else 1].astype(np.int32))
-        far.append(ends[:, 1 if low == part else 0].astype(np.int32))
+    pairs = {pair for block in blocks for pair in block}
+    edges, weights = _core.simplify(size, *_gathered(blocks, (part, part)))
+    others = tuple(sorted({*chain.from_iterable(pairs)} - {part}))
+    near, far, crossing = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0)]
+    for other in others:
+        ends, sums = _summed(*_gathered(blocks, (min(part, other), max(part, other))))
+        here = 0 if part < other else 1
+        near.append(ends[:, here])
+        far.append(ends[:, 1 - here])
         crossing.append(sums)
-    order = sorted(range(len(neighbours)), key=lambda k: neighbours[k])
-    none = np.empty(0, dtype=np.int32)
-    others = tuple(neighbours[k] for k in order)
     return others, PartGraph(
         edges,
         weights,
-        np.concatenate([none, *(near[k] for k in order)]),
-        np.concatenate([none, *(far[k] for k in order)]),
-        np.concatenate([np.empty(0), *(crossing[k] for k in order)]),
-        np.cumsum([0, *(len(near[k]) for k in order)], dtype=np.int64),
+        np.concatenate(near),
+        np.concatenate(far),
+        np.concatenate(crossing),
+        np.cumsum([len(each) for each in near], dtype=np.int64),
         np.array([1 if part < other else -1 for other in others], dtype=np.int64),
     )
+
+
+def _gathered(blocks: list[Split], pair: tuple[int, int]) -> tuple[Indices, Floats]:
+    """Return the edges between two parts, or inside one, from all blocks."""
+    found = [block[pair] for block in blocks if pair in block]
+    ends = np.concatenate([np.empty((0, 2), np.int64), *(ends for ends, _ in found)])
+    return ends.astype(np.int32), np.concatenate([np.empty(0), *(sums for _, sums in found)])
 
 
 def sizes_of(found: tuple[tuple[int, ...], PartGraph]) -> tuple[tuple[int, ...], int, Any]:
@@ -192,7 +192,7 @@ def _are_in(array: NDArray[Any], n: int) -> bool:
     return bool(array.min() >= 0 and array.max() < n)
 
 
-def _summed(ends: Ends, weights: Floats) -> tuple[Ends, Floats]:
+def _summed(ends: Indices, weights: Floats) -> tuple[Indices, Floats]:
     """Return distinct edges in lexicographic order, with sums of weights."""
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     ends, weights = ends[order], weights[order]

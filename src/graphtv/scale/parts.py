@@ -15,6 +15,7 @@ from dask.delayed import delayed
 
 from graphtv.objective.proof import Proof
 from graphtv.scale import steps
+from graphtv.scale.census import Census
 from graphtv.scale.certificate import proof_of
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.layout import Index, Layout, Pair
@@ -101,34 +102,22 @@ class Parts:
 
     def _change_coordinates(self) -> None:
         """Centre and scale the data; set vertices without data to the mean of the others."""
-        found = compute(
-            [
-                self._task(steps.take_census, h, self.problem.n_channel_axes)
-                for h in self.handles.values()
-            ]
-        )
-        known = sum(census.known for census in found)
-        has_unknown = np.any([census.unknown for census in found])
-        if has_unknown and not np.all(known):
-            where = "" if np.ndim(known) == 0 else f" in channel {int(np.argmin(known))}"
-            raise ValueError(f"{self.problem.name} must have a known entry, got none{where}")
-        least = np.min([census.least for census in found], axis=0)
-        most = np.max([census.most for census in found], axis=0)
-        mass = sum(census.mass for census in found) / float(np.sum(known))
-        heaviest = max(census.heaviest for census in found)
-        coordinates = Coordinates.of(least, most, heaviest)
+        channel_axes, handles = self.problem.n_channel_axes, self.handles.values()
+        tasks = [self._task(steps.take_census, handle, channel_axes) for handle in handles]
+        census = Census.joined(compute(tasks))
+        census.check(self.problem.name)
+        coordinates = Coordinates.of(census.least, census.most, census.heaviest)
         if not self._fits(coordinates):
-            coordinates = Coordinates(np.zeros(least.shape))
+            coordinates = Coordinates(np.zeros(census.least.shape))
         a, b = coordinates.units
         self.coordinates = coordinates
         self.unknown = Unknown(
-            PROXIMAL * float(scaled(np.float64(mass), 2 * a - b)),
-            coordinates.point(least),
-            coordinates.point(most),
+            PROXIMAL * float(scaled(np.float64(census.mean_weight), 2 * a - b)),
+            coordinates.point(census.least),
+            coordinates.point(census.most),
         )
-        if has_unknown or not coordinates.are_plain:
-            mean = np.asarray(sum(census.total for census in found) / known)
-            filling = coordinates.point(mean)
+        if census.has_unknown or not coordinates.are_plain:
+            filling = coordinates.point(np.asarray(census.total / census.known))
             self._keep(
                 {
                     index: self._task(steps.change_coordinates, handle, index, coordinates, filling)

@@ -68,26 +68,9 @@ def _run(problem: Layout, caller: str, options: dict[str, Any]) -> tuple[Parts, 
         window) as in `graphtv.solve`. `checkpoint` is a folder for the parts.
     """
     start, clock = time.perf_counter(), time.time()
-    for name in options:
-        if name not in TAKEN:
-            raise ValueError(
-                f"{caller} does not support {name} for {problem.input}, only {', '.join(TAKEN)}"
-            )
     tolerance = as_real(options.get("tol", 1e-6), "tol", minimum=0.0)
-    limit = options.get("time_limit")
-    threads = options.get("n_threads")
-    log = Log(as_flag(options.get("verbose", False), "verbose"))
-    checkpoint = _as_checkpoint(options.get("checkpoint"))
-    chosen = Options(
-        tolerance or EXACT_GAP,
-        as_count(options.get("max_iterations", 1000), "max_iterations", minimum=1),
-        None if limit is None else clock + as_real(limit, "time_limit", minimum=0.0),
-        None if threads is None else as_count(threads, "n_threads", minimum=1),
-        as_callable(options.get("callback"), "callback"),
-        as_callable(options.get("stop"), "stop"),
-        log,
-        checkpoint,
-    )
+    chosen = _as_options(problem, caller, options, clock, tolerance)
+    log, checkpoint = chosen.log, chosen.checkpoint
     parts = Parts(problem, Memory() if checkpoint is None else checkpoint.folder)
     rounds = Rounds(parts, chosen)
     log.header(**_facts(problem, tolerance, checkpoint))
@@ -128,6 +111,28 @@ def _run(problem: Layout, caller: str, options: dict[str, Any]) -> tuple[Parts, 
     }
     log.footer(PartitionedResult(u=None, p=None, **facts))
     return parts, facts
+
+
+def _as_options(
+    problem: Layout, caller: str, options: dict[str, Any], clock: float, tolerance: float
+) -> Options:
+    """Return the validated options of a run that began at a time."""
+    for name in options:
+        if name not in TAKEN:
+            raise ValueError(
+                f"{caller} does not support {name} for {problem.input}, only {', '.join(TAKEN)}"
+            )
+    limit, threads = options.get("time_limit"), options.get("n_threads")
+    return Options(
+        tolerance or EXACT_GAP,
+        as_count(options.get("max_iterations", 1000), "max_iterations", minimum=1),
+        None if limit is None else clock + as_real(limit, "time_limit", minimum=0.0),
+        None if threads is None else as_count(threads, "n_threads", minimum=1),
+        as_callable(options.get("callback"), "callback"),
+        as_callable(options.get("stop"), "stop"),
+        Log(as_flag(options.get("verbose", False), "verbose")),
+        _as_checkpoint(options.get("checkpoint")),
+    )
 
 
 def _advise(what: str, checkpoint: Checkpoint | None) -> str:

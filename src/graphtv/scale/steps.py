@@ -15,6 +15,7 @@ import numpy as np
 
 from graphtv._validate import Floats
 from graphtv.scale import reduction
+from graphtv.scale.census import Census
 from graphtv.scale.certificate import Share
 from graphtv.scale.coarse_grid import prolonged
 from graphtv.scale.coordinates import Coordinates
@@ -80,29 +81,6 @@ def seconds_until(deadline: float | None) -> float | None:
     return None if deadline is None else deadline - time.time()
 
 
-@dataclass(frozen=True)
-class Census:
-    """Statistics of the data of a tile per channel, and of its weights.
-
-    Attributes
-    ----------
-    known, unknown : ndarray
-        Numbers of entries with and without data.
-    total, least, most : ndarray
-        The sum, the minimum and the maximum of the data.
-    mass, heaviest : float
-        The sum of all vertex weights, and the largest of them.
-    """
-
-    known: Floats
-    unknown: Floats
-    total: Floats
-    least: Floats
-    most: Floats
-    mass: float
-    heaviest: float
-
-
 def run(step: Callable[..., Any], storage: Storage, *args: Any) -> Any:
     """Run a step, then let the storage free memory."""
     try:
@@ -126,19 +104,8 @@ def is_made_of(
 
 
 def take_census(storage: Storage, handle: Any, n_channel_axes: int) -> Census:
-    """Return the statistics of a tile."""
-    tile = storage.get(handle)
-    axes = tuple(range(tile.f.ndim - n_channel_axes))
-    known = np.ones(tile.f.shape, dtype=bool) if tile.c is None else tile.c > 0.0
-    return Census(
-        known.sum(axis=axes, dtype=np.float64),
-        (~known).sum(axis=axes, dtype=np.float64),
-        np.sum(tile.f, axis=axes, where=known, dtype=np.float64),
-        np.min(tile.f, axis=axes, where=known, initial=np.inf).astype(np.float64),
-        np.max(tile.f, axis=axes, where=known, initial=-np.inf).astype(np.float64),
-        float(tile.f.size if tile.c is None else np.sum(tile.c, dtype=np.float64)),
-        float(1.0 if tile.c is None else np.max(tile.c, initial=0.0)),
-    )
+    """Return the statistics of a part."""
+    return Census.of(storage.get(handle), n_channel_axes)
 
 
 def fits(storage: Storage, handle: Any, coordinates: Coordinates) -> bool:

@@ -117,58 +117,58 @@ class Facts:
     @classmethod
     def of(cls, problem: Problem, method: Any, preconditioner: Any, tolerance: float) -> Facts:
         """Collect the facts; raise ValueError for an unknown method."""
-        asked = "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS)
-        data, graph = problem.data, problem.graph
+        request: dict[str, Any] = {
+            "method": "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS),
+            "preconditioner": preconditioner if isinstance(preconditioner, str) else "custom",
+            "tolerance": tolerance,
+        }
+        size: dict[str, Any] = {
+            "data": type(problem.data).__name__,
+            "penalty": repr(problem.penalty),
+            "n_vertices": problem.graph.n_vertices,
+            "n_edges": problem.graph.n_edges,
+            "n_entries": math.prod(problem.shape),
+        }
         if problem.misfit is not None:
-            return cls(
-                data=type(data).__name__,
-                penalty=repr(problem.penalty),
-                n_vertices=graph.n_vertices,
-                n_edges=graph.n_edges,
-                n_entries=math.prod(problem.shape),
-                has_operator=True,
-                has_steps=problem.misfit.is_smooth and has_steps(problem),
-                method=asked,
-                preconditioner=preconditioner if isinstance(preconditioner, str) else "custom",
-                tolerance=tolerance,
-            )
-        squares, box = as_quadratic(data), as_box(data)
-        is_tree = graph.n_edges < graph.n_vertices
-        delta, term = problem.delta, problem.term
-        is_curved = delta is not None and delta > 0.0
-        is_sloped = isinstance(term, _core.SlopedTerm)
-        shape = row_major_shape(graph) if is_curved else ()
-        has_spread = delta == 0.0 and tolerance >= TUNING.exact_below and not is_tree
-        return cls(
-            data=type(data).__name__,
-            penalty=repr(problem.penalty),
-            n_vertices=graph.n_vertices,
-            n_edges=graph.n_edges,
-            n_entries=term.n_vertices * term.n_channels,
-            is_squared=squares is not None,
-            is_complete=squares is not None and squares.is_complete,
-            is_box=box is not None,
-            has_even_box=box is not None and _has_even_bounds(box),
-            is_sloped=is_sloped,
-            has_kinks=is_sloped and not isinstance(term, _core.SmoothTerm),
-            is_separable=isinstance(term, _core.SeparableTerm),
-            is_vertexwise=problem.traits.is_separable,
-            has_closed_prox=problem.traits.has_closed_prox,
-            is_tv=delta == 0.0,
-            is_edgewise=delta is not None,
-            is_curved=problem.traits.is_curved_in_domain_only,
-            group_kernel=group_kernel(problem),
-            is_grid=len(shape) > 1,
-            longest_side=max(shape, default=0),
-            stiffness=_stiffness(problem) if is_curved else 0.0,
-            condition=_condition(problem) if is_curved else 0.0,
-            spread=_spread(problem, squares) if has_spread else 1.0,
-            has_one_weight=is_tree
-            and (box is not None or (squares is not None and squares.common_weight is not None)),
-            method=asked,
-            preconditioner=preconditioner if isinstance(preconditioner, str) else "custom",
-            tolerance=tolerance,
-        )
+            steps = problem.misfit.is_smooth and has_steps(problem)
+            return cls(**size, **request, has_operator=True, has_steps=steps)
+        return cls(**size, **request, **_structure(problem, tolerance))
+
+
+def _structure(problem: Problem, tolerance: float) -> dict[str, Any]:
+    """Return what methods ask about the data term, the penalty and the graph."""
+    graph, traits, delta, term = problem.graph, problem.traits, problem.delta, problem.term
+    squares, box = as_quadratic(problem.data), as_box(problem.data)
+    is_tree = graph.n_edges < graph.n_vertices
+    is_curved = delta is not None and delta > 0.0
+    is_sloped = isinstance(term, _core.SlopedTerm)
+    shape = row_major_shape(graph) if is_curved else ()
+    has_spread = delta == 0.0 and tolerance >= TUNING.exact_below and not is_tree
+    return {
+        "is_squared": squares is not None,
+        "is_complete": squares is not None and squares.is_complete,
+        "is_box": box is not None,
+        "has_even_box": box is not None and _has_even_bounds(box),
+        "is_sloped": is_sloped,
+        "has_kinks": is_sloped and not isinstance(term, _core.SmoothTerm),
+        "is_separable": isinstance(term, _core.SeparableTerm),
+        "is_vertexwise": traits.is_separable,
+        "has_closed_prox": traits.has_closed_prox,
+        "is_tv": delta == 0.0,
+        "is_edgewise": delta is not None,
+        "is_curved": traits.is_curved_in_domain_only,
+        "group_kernel": group_kernel(problem),
+        "is_grid": len(shape) > 1,
+        "longest_side": max(shape, default=0),
+        "stiffness": _stiffness(problem) if is_curved else 0.0,
+        "condition": _condition(problem) if is_curved else 0.0,
+        "spread": _spread(problem, squares) if has_spread else 1.0,
+        "has_one_weight": is_tree and _has_one_weight(squares, box),
+    }
+
+
+def _has_one_weight(squares: LocationLoss | None, box: Box | None) -> bool:
+    return box is not None or (squares is not None and squares.common_weight is not None)
 
 
 def _spread(problem: Problem, squares: LocationLoss | None) -> float:

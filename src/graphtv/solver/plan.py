@@ -77,13 +77,7 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
     _check_method(facts, method)
     stage = _first_stage(facts, method)
     is_trial = stage == "pdhg" and facts.method == "auto" and _is_tried(facts, tuning)
-    preconditioner = facts.preconditioner
-    if is_trial:
-        preconditioner = "auto" if facts.is_grid else "nested"
-    elif stage == "pdhg" and preconditioner == "auto" and not facts.is_tv:
-        preconditioner = _for_curved_penalty(facts, tuning)
-    if stage != "groups" or preconditioner != "auto":
-        _check_preconditioner(facts, preconditioner)
+    preconditioner = _chosen_preconditioner(facts, stage, is_trial, tuning)
     flows = method == "exact" or (facts.method == "auto" and _may_flow(facts, method))
     return Plan(
         method,
@@ -102,6 +96,18 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
             tuning.shortest_cheap_stride, tuning.cheap_work // (facts.n_entries + facts.n_edges + 1)
         ),
     )
+
+
+def _chosen_preconditioner(facts: Facts, stage: str, is_trial: bool, tuning: Tuning) -> str:
+    """Return the preconditioner of the first stage; raise if it does not apply to the problem."""
+    chosen = facts.preconditioner
+    if is_trial:
+        chosen = "auto" if facts.is_grid else "nested"
+    elif stage == "pdhg" and chosen == "auto" and not facts.is_tv:
+        chosen = _for_curved_penalty(facts, tuning)
+    if stage != "groups" or chosen != "auto":
+        _check_preconditioner(facts, chosen)
+    return chosen
 
 
 def _for_operator(facts: Facts) -> Plan:

@@ -122,3 +122,18 @@ def test_wrong_options():
         deblur_tv(image, image, 1.0, channel_axis=5)
     with pytest.raises(TypeError, match="Did you mean 'lower'"):
         deblur_tv(image, image, 1.0, lowr=0.0)
+
+
+def test_the_warning_names_the_function_and_its_caller():
+    image = np.random.default_rng(0).random((12, 12))
+    for call, name in (
+        (lambda: deblur_tv(image, np.ones((3, 3)) / 9, 0.01, max_iterations=1), "deblur_tv"),
+        (
+            lambda: reconstruct_tv(image, np.eye(144), (12, 12), 0.3, max_iterations=1, tol=1e-9),
+            "reconstruct_tv",
+        ),
+        (lambda: denoise_tv(image, 0.3, max_iterations=1, method="descent"), "denoise_tv"),
+    ):
+        with pytest.warns(RuntimeWarning, match=f"^{name} ended with status") as found:
+            call()
+        assert found[0].filename == __file__

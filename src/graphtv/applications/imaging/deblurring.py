@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import as_array, as_choice, as_flag, as_floats, as_intensities, unmasked
+from graphtv.applications.early_end import warn_if_early
 from graphtv.applications.imaging.convolution import BOUNDARIES, Convolution
-from graphtv.applications.imaging.denoising import Loss, _warn_if_early
+from graphtv.applications.imaging.losses import Loss
 from graphtv.applications.imaging.reconstruction import reconstruct_tv
 from graphtv.applications.keywords import check_keywords
 from graphtv.result import Result
@@ -115,7 +116,7 @@ def deblur_tv(
     sharp = np.ascontiguousarray(sharp, dtype=np.float32 if is_single else np.float64)
     if is_result_wanted:
         return sharp, result
-    _warn_if_early(result)
+    warn_if_early(result, "deblur_tv")
     return sharp
 
 

@@ -14,15 +14,15 @@ axes and over channels.
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from numpy.typing import NDArray
 
 from graphtv._validate import as_flag, as_real, is_dask
+from graphtv.applications.early_end import warn_if_early
 from graphtv.applications.imaging.array_kinds import keeps_kind
 from graphtv.applications.imaging.image import Image, as_image
+from graphtv.applications.imaging.losses import LOSSES, Loss, as_loss
 from graphtv.applications.imaging.noise import noise_levels
 from graphtv.applications.imaging.pixel_graph import pixel_graph
 from graphtv.applications.imaging.risk import weight_of_image
@@ -32,7 +32,6 @@ from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
 from graphtv.terms import (
-    AbsoluteLoss,
     CoupledTV,
     DataTerm,
     HuberTV,
@@ -43,14 +42,6 @@ from graphtv.terms import (
 )
 
 __all__ = ["denoise_tv"]
-
-Loss = Callable[..., DataTerm]
-
-LOSSES: dict[str, Loss] = {
-    "squared": SquaredLoss,
-    "absolute": AbsoluteLoss,
-    "poisson": PoissonLoss,
-}
 
 _TOTAL_VARIATION = TotalVariation()
 
@@ -202,7 +193,7 @@ def denoise_tv(
     """
     check_keywords(denoise_tv, solve_options, *(("checkpoint",) if is_dask(image) else ()))
     is_result_wanted = as_flag(return_result, "return_result")
-    make_loss = _as_loss(loss)
+    make_loss = as_loss(loss, LOSSES)
     is_isotropic, is_coupled = as_flag(isotropic, "isotropic"), as_flag(coupled, "coupled")
     penalty = _combined(penalty, is_isotropic, is_coupled)
     if is_dask(image):
@@ -227,7 +218,7 @@ def denoise_tv(
             **solve_options,
         )
         if not is_result_wanted:
-            _warn_if_early(tiled)
+            warn_if_early(tiled, "denoise_tv", stacklevel=4)
         return (denoised, tiled) if is_result_wanted else denoised
     given = as_image(image, "image", mask, channel_axis, holds_counts=make_loss is PoissonLoss)
     layout = given.layout
@@ -245,7 +236,7 @@ def denoise_tv(
     del given  # the problem has copies, and volumes are large
     result = solve(problem, **solve_options)
     if not is_result_wanted:
-        _warn_if_early(result)
+        warn_if_early(result, "denoise_tv", stacklevel=4)
         return layout.restore(result.u)
     return layout.restore(result.u, copy=True), result
 
@@ -266,16 +257,6 @@ def _denoise_tiled(*args: Any, **options: Any) -> tuple[Any, Any]:
     from graphtv.applications.imaging.tiled_denoising import denoise_tiled
 
     return denoise_tiled(*args, **options)
-
-
-def _as_loss(loss: Any) -> Loss:
-    if isinstance(loss, str) and loss in LOSSES:
-        return LOSSES[loss]
-    if not isinstance(loss, str) and callable(loss):
-        made: Loss = loss
-        return made
-    names = ", ".join(map(repr, LOSSES))
-    raise ValueError(f"loss must be one of {names} or a callable, got {loss!r}")
 
 
 def _make(make_loss: Loss, image: Image) -> DataTerm:
@@ -300,14 +281,3 @@ def _suggested(image: Image, spacing: Any, connectivity: Any, options: dict[str,
         n_threads=options.get("n_threads"),
         stop=options.get("stop"),
     )
-
-
-def _warn_if_early(result: Any) -> None:
-    if result.status != "optimal":
-        warnings.warn(
-            f"denoise_tv ended with status {result.status!r} and relative gap"
-            f" {result.relative_gap:.2g} instead of {result.tolerance:g}; use return_result=True to"
-            " get the result without this warning",
-            RuntimeWarning,
-            stacklevel=4,
-        )

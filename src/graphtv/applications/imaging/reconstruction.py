@@ -13,18 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats, as_array, as_flag, as_shape, unmasked
-from graphtv.applications.imaging.denoising import LOSSES, Loss, _warn_if_early
+from graphtv.applications.early_end import warn_if_early
+from graphtv.applications.imaging.losses import OPERATOR_LOSSES, Loss, as_loss
 from graphtv.applications.imaging.pixel_graph import pixel_graph
 from graphtv.applications.keywords import check_keywords
 from graphtv.operators.linear_map import LinearMap
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
-from graphtv.terms import HuberLoss, IsotropicTV, TotalVariation
+from graphtv.terms import IsotropicTV, TotalVariation
 
 __all__ = ["reconstruct_tv"]
-
-OPERATOR_LOSSES: dict[str, Loss] = {**LOSSES, "huber": HuberLoss}
 
 TOLERANCE = 1e-3
 """The relative gap that reconstructions prove by default."""
@@ -109,9 +108,9 @@ def reconstruct_tv(
     is_result_wanted = as_flag(return_result, "return_result")
     axes = as_shape(shape)
     is_isotropic = as_flag(isotropic, "isotropic")
-    made = _as_operator_loss(loss)
+    make_loss = as_loss(loss, OPERATOR_LOSSES)
     linear_map = operator if isinstance(operator, LinearMap) else LinearMap(operator)
-    term = made(_as_rows(data, linear_map.shape[0]))
+    term = make_loss(_as_rows(data, linear_map.shape[0]))
     if np.prod(axes) != linear_map.shape[1]:
         raise ValueError(
             f"shape must have as many pixels as operator has columns, {linear_map.shape[1]},"
@@ -125,18 +124,8 @@ def reconstruct_tv(
     image = result.u.reshape(*axes, *result.u.shape[1:])
     if is_result_wanted:
         return image.copy(), result
-    _warn_if_early(result)
+    warn_if_early(result, "reconstruct_tv")
     return image
-
-
-def _as_operator_loss(loss: Any) -> Loss:
-    if isinstance(loss, str) and loss in OPERATOR_LOSSES:
-        return OPERATOR_LOSSES[loss]
-    if not isinstance(loss, str) and callable(loss):
-        made: Loss = loss
-        return made
-    names = ", ".join(map(repr, OPERATOR_LOSSES))
-    raise ValueError(f"loss must be one of {names} or a callable, got {loss!r}")
 
 
 def _as_rows(data: Any, n_rows: int) -> Floats:
