@@ -7,7 +7,8 @@ knows their divergence and their share of the certificate.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,11 +19,11 @@ from graphtv._validate import Floats
 from graphtv.scale import certificate
 from graphtv.scale.certificate import Share
 from graphtv.scale.coordinates import Coordinates
-from graphtv.scale.window import Unknown
+from graphtv.scale.window import Border, Unknown, Window
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Block:
+class Block(ABC):
     """A block of the vertices.
 
     Attributes
@@ -33,6 +34,8 @@ class Block:
         Vertex weights; None means 1 everywhere.
     u : ndarray, shape of f
         The primal point.
+    p : ndarray or tuple of ndarray
+        The dual point inside, and for a grid also across the border.
     delta : float
         Width of the Huber penalty, 0 for total variation.
     anchor : ndarray or None
@@ -42,6 +45,7 @@ class Block:
     f: NDArray[Any]
     c: NDArray[Any] | None
     u: Floats
+    p: Any
     delta: float = 0.0
     anchor: Floats | None = None
 
@@ -88,18 +92,80 @@ class Block:
         u = self.f - whole / np.where(is_known, self.c, 1.0)
         return replace(self, u=np.where(is_known, u, self.u))
 
+    @abstractmethod
+    def in_coordinates(self, coordinates: Coordinates, filling: Floats) -> Self:
+        """Return the block in other coordinates, at rest, with a value where there is no data."""
+
+    @abstractmethod
+    def extrapolate(self, momentum: float) -> Self:
+        """Return this block with extrapolated flows across its border.
+
+        They change by `momentum` times their change in the last round. Neighbours do the same for
+        the edges that they share.
+        """
+
+    @abstractmethod
+    def start_across(self, p: Mapping[int, Floats]) -> Self:
+        """Return this block with p across its border by neighbour, 0 inside, and its u."""
+
+    # Windows and strips --------------------------------------------------------------------------
+
+    @abstractmethod
+    def window(self) -> Window:
+        """Return the interior, given the flows across the border."""
+
+    @abstractmethod
+    def with_points(self, window: Window) -> Self:
+        """Return this block with the points of its window."""
+
+    @abstractmethod
+    def with_u(self, u: Floats) -> Self:
+        """Return this block with another primal point, one row per vertex."""
+
+    @abstractmethod
+    def border(self) -> Border:
+        """Return the edges across the border."""
+
+    @abstractmethod
+    def border_values(self, where: Any) -> Floats:
+        """Return values of u that the certificate of a neighbour needs."""
+
+    @abstractmethod
+    def piece(self, where: Any) -> Any:
+        """Return one side of a strip across the border."""
+
+    @abstractmethod
+    def paste(self, pieces: Iterable[tuple[Any, Any]]) -> Self:
+        """Return this block with new points of its sides of strips."""
+
+    # Storage -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def data_arrays(self) -> dict[str, Any]:
+        """Return the arrays that no round changes."""
+
+    @abstractmethod
+    def point_arrays(self) -> dict[str, Any]:
+        """Return the arrays that rounds change."""
+
+    @abstractmethod
+    def numbers(self) -> dict[str, Any]:
+        """Return all other attributes."""
+
+    # Edges ---------------------------------------------------------------------------------------
+
+    @abstractmethod
     def _data(self) -> Iterable[Any]:
         """Return the data: what the points do not change."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _divergence(self) -> Floats:
         """Return Kᵀx for the flows of all edges."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _divergence_errors(self) -> Floats:
         """Return bounds on the rounding errors of `_divergence`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _edge_shares(self, u: Floats, beyond: Sequence[Floats | None]) -> Iterator[Share]:
         """Yield the shares of the edges of this block."""
-        raise NotImplementedError

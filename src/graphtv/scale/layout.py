@@ -6,13 +6,7 @@ same. They differ in how they store edges, and in how strips across borders are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, Self
-
-from graphtv._validate import Floats
-from graphtv.scale.certificate import Share
-from graphtv.scale.coordinates import Coordinates
-from graphtv.scale.window import Border, Unknown, Window
+from typing import Any, NamedTuple, Protocol
 
 Index = tuple[int, ...]
 
@@ -24,76 +18,6 @@ class Pair(NamedTuple):
     high: Index
     at_low: Any
     at_high: Any
-
-
-class Box(Protocol):
-    """A part of a problem, with its points."""
-
-    @property
-    def f(self) -> Any:
-        """The data."""
-
-    @property
-    def c(self) -> Any:
-        """Vertex weights; None means 1 everywhere."""
-
-    @property
-    def u(self) -> Floats:
-        """The primal point."""
-
-    @property
-    def p(self) -> Any:
-        """The dual point inside, and for a grid also across the border."""
-
-    def in_coordinates(self, coordinates: Coordinates, filling: Floats) -> Self:
-        """Return the part in other coordinates, at rest."""
-
-    def window(self) -> Window:
-        """Return the interior, given the flows across the border."""
-
-    def with_points(self, window: Window) -> Self:
-        """Return the part with the points of its window."""
-
-    def with_u(self, u: Floats) -> Self:
-        """Return the part with another primal point, one row per vertex."""
-
-    def border(self) -> Border:
-        """Return the edges across the border."""
-
-    def start_across(self, p: Mapping[int, Floats]) -> Self:
-        """Return the part with p across its border by neighbour, and 0 inside."""
-
-    def piece(self, where: Any) -> Any:
-        """Return one side of a strip."""
-
-    def paste(self, pieces: Iterable[tuple[Any, Any]]) -> Self:
-        """Return the part with new points of some pieces."""
-
-    def anchored(self) -> Self:
-        """Return the part at the beginning of a round."""
-
-    def extrapolate(self, momentum: float) -> Self:
-        """Return the part with extrapolated flows across its border."""
-
-    def border_values(self, where: Any) -> Floats:
-        """Return values of u that the certificate of a neighbour needs."""
-
-    def certify(
-        self, beyond: Sequence[Floats | None], unknown: Unknown, coordinates: Coordinates
-    ) -> Share:
-        """Return the share of the part in the certificate."""
-
-    def digest(self) -> str:
-        """Return a hash of the data."""
-
-    def data_arrays(self) -> dict[str, Any]:
-        """Return the arrays that no round changes."""
-
-    def point_arrays(self) -> dict[str, Any]:
-        """Return the arrays that rounds change."""
-
-    def numbers(self) -> dict[str, Any]:
-        """Return all other attributes."""
 
 
 class Layout(Protocol):

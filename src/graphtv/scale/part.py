@@ -197,11 +197,7 @@ class Part(Block):
         return replace(self, u=u, p=p, q=q)
 
     def extrapolate(self, momentum: float) -> Self:
-        """Return this part with extrapolated flows across its border.
-
-        They change by `momentum` times their change in the last round. Neighbours do the same for
-        the edges that they share.
-        """
+        """Return this part with extrapolated flows across its border."""
         now, old = self.q, self.before
         if old is not None and np.array_equal(now, old):
             return self

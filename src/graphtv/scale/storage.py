@@ -18,7 +18,8 @@ from typing import Any, Protocol
 from graphtv import _core
 from graphtv._atomic import replaced
 from graphtv.scale import array_file
-from graphtv.scale.layout import Box, Index
+from graphtv.scale.block import Block
+from graphtv.scale.layout import Index
 from graphtv.scale.part import Part
 from graphtv.scale.tile import Tile
 
@@ -30,7 +31,7 @@ class Storage(Protocol):
     """Keeps tiles."""
 
     def put(
-        self, part: Box, index: Index, version: int, old: Any = None, *, with_data: bool = False
+        self, part: Block, index: Index, version: int, old: Any = None, *, with_data: bool = False
     ) -> Any:
         """Store a tile and return its handle.
 
@@ -38,7 +39,7 @@ class Storage(Protocol):
         `with_data` is true.
         """
 
-    def get(self, handle: Any) -> Box:
+    def get(self, handle: Any) -> Block:
         """Return the tile of a handle."""
 
     def settle(self) -> None:
@@ -52,12 +53,12 @@ class Memory:
     """Tiles in the memory of Dask workers."""
 
     def put(
-        self, part: Box, index: Index, version: int, old: Any = None, *, with_data: bool = False
-    ) -> Box:
+        self, part: Block, index: Index, version: int, old: Any = None, *, with_data: bool = False
+    ) -> Block:
         """Return the tile."""
         return part
 
-    def get(self, handle: Box) -> Box:
+    def get(self, handle: Block) -> Block:
         """Return the tile."""
         return handle
 
@@ -99,7 +100,7 @@ class Folder:
 
     def put(
         self,
-        part: Box,
+        part: Block,
         index: Index,
         version: int,
         old: Handle | None = None,
@@ -118,7 +119,7 @@ class Folder:
         names = tuple(arrays), tuple(points)
         return Handle(index, version, kind, part.numbers(), *names, digest, data)
 
-    def get(self, handle: Handle) -> Box:
+    def get(self, handle: Handle) -> Block:
         """Return a part with memory-mapped arrays, which are read on access."""
 
         def load(part: str, names: tuple[str, ...]) -> dict[str, Any]:
@@ -127,7 +128,7 @@ class Folder:
 
         arrays = load(handle.data, handle.data_names)
         arrays |= load(str(handle.version), handle.point_names)
-        made: Box = KINDS[handle.kind].from_arrays(arrays, handle.numbers)
+        made: Block = KINDS[handle.kind].from_arrays(arrays, handle.numbers)
         return made
 
     def settle(self) -> None:

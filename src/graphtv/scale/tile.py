@@ -223,11 +223,7 @@ class Tile(Block):
         return self.start(new)
 
     def extrapolate(self, momentum: float) -> Self:
-        """Return this tile with extrapolated flows across its border.
-
-        They change by `momentum` times their change in the last round. Neighbours do the same for
-        the edges that they share.
-        """
+        """Return this tile with extrapolated flows across its border."""
         now = tuple(_ends(p, axis) for axis, p in enumerate(self.p))
         old = self.before
         if old is not None and all(map(np.array_equal, now, old)):

@@ -6,7 +6,7 @@ import scipy.ndimage
 from scipy.sparse.linalg import LinearOperator
 
 import graphtv
-from graphtv import deblur_tv, reconstruct_tv
+from graphtv import deblur_tv, denoise_tv, reconstruct_tv
 from graphtv.applications.imaging.convolution import BOUNDARIES, Convolution
 
 KERNEL = np.array([[0.0, 0.1, 0.0], [0.2, 0.4, 0.1], [0.0, 0.15, 0.05]])
@@ -129,7 +129,7 @@ def test_the_warning_names_the_function_and_its_caller():
     for call, name in (
         (lambda: deblur_tv(image, np.ones((3, 3)) / 9, 0.01, max_iterations=1), "deblur_tv"),
         (
-            lambda: reconstruct_tv(image, np.eye(144), (12, 12), 0.3, max_iterations=1, tol=1e-9),
+            lambda: reconstruct_tv(np.ones(9), np.eye(9, 144), (12, 12), 0.3, max_iterations=1),
             "reconstruct_tv",
         ),
         (lambda: denoise_tv(image, 0.3, max_iterations=1, method="descent"), "denoise_tv"),
