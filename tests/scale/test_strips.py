@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphtv import grid_graph
-from graphtv.scale.strips import OVERLAP, matchings, sides_of
+from graphtv.scale.strips import matchings, sides_of
+from graphtv.scale.tuning import TUNING
 
 
 @given(
@@ -28,7 +29,7 @@ def test_sides_grow_from_the_border() -> None:
     first, last = np.arange(10, dtype=np.int32), np.arange(90, 100, dtype=np.int32)
     near, starts = np.concatenate([first, last]), np.array([0, 10, 20])
     side, sides = sides_of(100, graph.edges, near, starts)
-    assert len(side) <= OVERLAP * 100
+    assert len(side) <= TUNING.strip_share * 100
     np.testing.assert_array_equal(side[: sides[1]], np.arange(50))
     np.testing.assert_array_equal(side[sides[1] :], np.arange(50, 100))
 

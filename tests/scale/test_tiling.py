@@ -5,7 +5,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphtv.scale.tiling import DEFAULT_SIZE, SHORTEST, Tiling, fitting_chunks
+from graphtv.scale.tiling import Tiling, fitting_chunks
+from graphtv.scale.tuning import TUNING
 
 Chunks = st.lists(
     st.lists(st.integers(1, 3000), min_size=1, max_size=8).map(tuple), min_size=1, max_size=3
@@ -17,10 +18,10 @@ def test_chunks_fit(chunks: tuple[tuple[int, ...], ...]) -> None:
     fitting = fitting_chunks(chunks)
     for given_lengths, lengths in zip(chunks, fitting, strict=True):
         assert sum(lengths) == sum(given_lengths)
-        assert len(lengths) == 1 or min(lengths) >= SHORTEST
+        assert len(lengths) == 1 or min(lengths) >= TUNING.shortest_tile
     largest = math.prod(max(lengths) for lengths in chunks)
     size = math.prod(max(lengths) for lengths in fitting)
-    assert size <= max(4 * largest, 4 * DEFAULT_SIZE)
+    assert size <= max(4 * largest, 4 * TUNING.tile_size)
 
 
 def test_good_chunks_stay() -> None:
@@ -31,7 +32,7 @@ def test_slices_are_put_together() -> None:
     assert fitting_chunks(((1,) * 64, (50,))) == ((32, 32), (50,))
     planes = fitting_chunks(((1,) * 1000, (4000,), (4000,)))  # too large when merged
     assert max(map(len, planes)) > 1
-    assert math.prod(max(lengths) for lengths in planes) < 4 * DEFAULT_SIZE
+    assert math.prod(max(lengths) for lengths in planes) < 4 * TUNING.tile_size
 
 
 def test_neighbours() -> None:

@@ -7,9 +7,9 @@ import numpy as np
 from graphtv._validate import Floats
 from graphtv.scale.tile import Tile
 from graphtv.scale.tiling import layers
+from graphtv.scale.tuning import TUNING
 
-FACTOR = 4
-"""Coarsening factor along each axis."""
+FACTOR = TUNING.coarsening
 
 
 def prolonged(

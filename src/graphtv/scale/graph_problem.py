@@ -11,7 +11,8 @@ import numpy as np
 from graphtv.scale import steps
 from graphtv.scale.layout import Index, Pair
 from graphtv.scale.part import Part
-from graphtv.scale.strips import OVERLAP, matchings
+from graphtv.scale.strips import matchings
+from graphtv.scale.tuning import TUNING
 
 if TYPE_CHECKING:
     from graphtv.scale.partitioned_graph import PartitionedGraph
@@ -78,11 +79,11 @@ class GraphProblem:
     def bytes_per_round(self) -> int:
         """The bytes of all strips and of their returned points, from the sizes of the parts.
 
-        All sides of a part have at most OVERLAP times its vertices, and on average as many inner
-        edges per vertex as the graph. The ends of the edges across borders come on top.
+        All sides of a part have at most `strip_share` times its vertices, and on average as many
+        inner edges per vertex as the graph. The ends of the edges across borders come on top.
         """
         graph, channels = self.graph, self.n_entries // max(self.graph.n_vertices, 1)
-        fraction = OVERLAP if graph.n_parts > 1 else 0.0
+        fraction = TUNING.strip_share if graph.n_parts > 1 else 0.0
         vertices, edges = fraction * graph.n_vertices, fraction * (graph.n_edges - graph.n_across)
         data = 2 + (self.c is not None)  # f, the outer flows, c
         numbers = vertices * (data + 2) * channels + edges * (2 + 2 * channels)

@@ -13,9 +13,7 @@ from graphtv._validate import Floats, Indices, as_array, as_count, brief
 from graphtv.graph.graph import Graph, as_graph
 from graphtv.scale.part_graph import PartGraph
 from graphtv.scale.partition import partition
-
-DEFAULT_SIZE = 1 << 18
-"""Number of vertices of a part if the number of parts is not given."""
+from graphtv.scale.tuning import TUNING
 
 
 class PartitionedGraph:
@@ -57,7 +55,7 @@ class PartitionedGraph:
     ) -> None:
         whole = as_graph(graph)
         if parts is None:
-            parts = max(1, round(whole.n_vertices / DEFAULT_SIZE))
+            parts = max(1, round(whole.n_vertices / TUNING.part_size))
         if np.ndim(parts) == 0:
             count = as_count(parts, "parts", minimum=1)
             labels = partition(whole, count, method, points)

@@ -19,22 +19,14 @@ from graphtv.scale.census import Census
 from graphtv.scale.certificate import proof_of
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.layout import Index, Layout, Pair
-from graphtv.scale.reduction import FLAT, MOST_PIECES
 from graphtv.scale.scheduler import compute, persist
 from graphtv.scale.steps import Effort
 from graphtv.scale.storage import Folder, Storage
+from graphtv.scale.tuning import TUNING
 from graphtv.scale.window import Unknown
 from graphtv.terms._units import scaled
 
 Handles = dict[Index, Any]
-
-CLUSTER_LEVELS = 2
-"""Levels of the clusters of the coarse start, each about four times larger than the one before. If
-there are still too many clusters, more levels are used."""
-
-PROXIMAL = 1e-2
-"""Weight of the proximal term of vertices without data, relative to the mean weight of the data.
-With a smaller weight, their values move faster, but windows with few data are harder to solve."""
 
 
 class Parts:
@@ -58,7 +50,7 @@ class Parts:
     def __init__(self, problem: Layout, storage: Storage) -> None:
         self.problem, self.storage = problem, storage
         self.handles: Handles = {}
-        self.unknown = Unknown(PROXIMAL, np.zeros(()), np.zeros(()))
+        self.unknown = Unknown(TUNING.proximal, np.zeros(()), np.zeros(()))
         self.coordinates = Coordinates()
         self.version = 1
         self._strips = problem.strips()
@@ -112,7 +104,7 @@ class Parts:
         a, b = coordinates.units
         self.coordinates = coordinates
         self.unknown = Unknown(
-            PROXIMAL * float(scaled(np.float64(census.mean_weight), 2 * a - b)),
+            TUNING.proximal * float(scaled(np.float64(census.mean_weight), 2 * a - b)),
             coordinates.point(census.least),
             coordinates.point(census.most),
         )
@@ -145,8 +137,8 @@ class Parts:
 
     def start_from_clusters(self, tolerance: float, deadline: float | None) -> None:
         """Start from the flows of the problem for functions that are constant on clusters."""
-        levels, size = CLUSTER_LEVELS, self.problem.n_entries >> 2 * CLUSTER_LEVELS
-        while size > MOST_PIECES:
+        levels, size = TUNING.cluster_levels, self.problem.n_entries >> 2 * TUNING.cluster_levels
+        while size > TUNING.most_pieces:
             levels, size = levels + 1, size >> 2
         reduced = [self._task(steps.reduce_to_clusters, h, levels) for h in self.handles.values()]
         coarse = self._solve_reduced(reduced, tolerance, deadline)
@@ -199,8 +191,8 @@ class Parts:
 
     def _improve(self, handles: Handles, effort: Effort) -> Handles:
         """Replace u by the solution of the problem for functions constant on the pieces of u."""
-        flat = FLAT * float(np.max(self.unknown.most - self.unknown.least))
-        most = MOST_PIECES // self.n_parts
+        flat = TUNING.flat * float(np.max(self.unknown.most - self.unknown.least))
+        most = TUNING.most_pieces // self.n_parts
         reduced = [self._task(steps.reduce_to_pieces, h, flat, most) for h in handles.values()]
         coarse = self._solve_reduced(reduced, effort.tolerance, effort.deadline)
         version = self._next_version()

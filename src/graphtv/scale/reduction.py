@@ -24,23 +24,11 @@ from graphtv import _core
 from graphtv._validate import Floats, Indices
 from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
+from graphtv.scale.tuning import TUNING
 from graphtv.scale.window import Window, differences
 from graphtv.solver import solve
 from graphtv.solver.termination import EXACT_GAP
 from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
-
-FLAT = 1e-9
-"""Neighbours belong to the same piece if their values differ by at most this, relative to the range
-of the data."""
-
-SHARE = 0.1
-"""The reduced problem is solved to this fraction of the tolerance."""
-
-MOST_PIECES = 1 << 22
-"""The largest number of pieces that one worker solves."""
-
-LEAST_REDUCTION = 2
-"""Pieces of u are used if there are this many times fewer pieces than vertices."""
 
 
 class Reduction(NamedTuple):
@@ -156,7 +144,7 @@ def solve_reduced(
     mass = np.concatenate([part.mass for part in parts])
     loss = SquaredLoss(np.concatenate([part.mean for part in parts]), weights=mass)
     penalty = HuberTV(delta) if delta else TotalVariation()
-    wanted = SHARE * tolerance
+    wanted = TUNING.reduced_share * tolerance
     result = solve(
         Problem(graph, loss, penalty),
         tol=wanted if wanted > EXACT_GAP else 0.0,

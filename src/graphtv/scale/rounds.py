@@ -29,23 +29,9 @@ from graphtv.scale.checkpoint import Checkpoint, State
 from graphtv.scale.parts import Parts
 from graphtv.scale.steps import Effort
 from graphtv.scale.storage import Memory, Storage
+from graphtv.scale.tuning import TUNING
 from graphtv.solver.log import Log
 from graphtv.solver.termination import CLOSER, LastProgress, ending
-
-COARSE_TOLERANCE, COARSE_ROUNDS = 1e-4, 3
-"""Relative gap and largest number of rounds on coarser grids; enough for a warm start."""
-
-FIRST_TOLERANCE = 2e-4
-"""Relative gap to which windows are solved in the first round."""
-
-FIRST_SHARE, SHARE = 0.8, 0.5
-"""The fraction of the tolerance that windows may leave, in the first round and later."""
-
-FALL = 0.01
-"""Windows are solved to this fraction of the total gap, which a round rarely exceeds."""
-
-STALL_ROUNDS, STALL_RATIO = 30, 0.9
-"""A run has stalled if the gap has not decreased by this factor in this number of rounds."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +91,7 @@ class Rounds:
         if self.parts.n_parts == 1:
             return
         coarse = self.parts.problem.coarser()
-        tolerance = max(self.options.tolerance, COARSE_TOLERANCE)
+        tolerance = max(self.options.tolerance, TUNING.coarse_tolerance)
         if coarse is None:
             self.parts.start_from_clusters(tolerance, self.options.deadline)
             return
@@ -114,7 +100,7 @@ class Rounds:
             storage = self.options.checkpoint.folder.inner("coarse")
         parts = Parts(coarse, storage)
         parts.open()
-        rounds = Rounds(parts, Options(tolerance, COARSE_ROUNDS, self.options.deadline))
+        rounds = Rounds(parts, Options(tolerance, TUNING.coarse_rounds, self.options.deadline))
         rounds.start_from_coarse()
         rounds.run()
         self.parts.start_from(parts)
@@ -163,7 +149,7 @@ class Rounds:
         options, record = self.options, self.records[-1]
         best = LastProgress()
         for earlier in self.records:
-            best = best.after(earlier.iteration, earlier.relative_gap, STALL_RATIO)
+            best = best.after(earlier.iteration, earlier.relative_gap, TUNING.stall_ratio)
         is_done = self.proof.proved_gap <= options.tolerance
         return ending(
             relative_gap=self.proof.proved_gap,
@@ -171,7 +157,7 @@ class Rounds:
             iteration=record.iteration,
             max_iterations=options.max_rounds,
             last_progress=best.iteration,
-            patience=STALL_ROUNDS,
+            patience=TUNING.stall_rounds,
             is_interrupted=not is_done and self._is_told_to_end(record),
             is_late=options.deadline is not None and time.time() >= options.deadline,
         )
@@ -184,13 +170,13 @@ class Rounds:
     def _effort(self) -> Effort:
         options, is_first = self.options, not self.records
         n_threads = options.n_threads or (1 if self.parts.n_parts > 1 else None)
-        allowed, relative = 0.0, max(FIRST_TOLERANCE, FIRST_SHARE * options.tolerance)
+        allowed, relative = 0.0, max(TUNING.first_tolerance, TUNING.first_share * options.tolerance)
         if not is_first:
             primal, dual, gap = self.unrounded[:3]
-            wanted = SHARE * options.tolerance * max(abs(primal), abs(dual))
+            wanted = TUNING.share * options.tolerance * max(abs(primal), abs(dual))
             if self.unrounded.proved_gap <= options.tolerance:
                 wanted *= CLOSER  # rounding costs less where pieces are flat
-            allowed, relative = max(wanted, FALL * gap), 0.0
+            allowed, relative = max(wanted, TUNING.fall * gap), 0.0
         return Effort(
             allowed / self.parts.problem.n_entries,
             relative,

@@ -22,6 +22,7 @@ from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.layout import Index
 from graphtv.scale.storage import Storage
 from graphtv.scale.tiling import layers
+from graphtv.scale.tuning import TUNING
 from graphtv.scale.window import Unknown
 from graphtv.terms._units import InexactError
 
@@ -220,7 +221,7 @@ def solve_reduced(
     for channel in range(len(given[0])):
         pieces = [part[channel] for part in given]
         count = sum(len(piece.mass) for piece in pieces)
-        if count * len(given[0]) * reduction.LEAST_REDUCTION > n_entries:
+        if count * len(given[0]) * TUNING.least_reduction > n_entries:
             return None
         seconds = seconds_until(deadline)
         if seconds is not None and seconds <= 0.0:

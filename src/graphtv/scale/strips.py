@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from graphtv._validate import Indices
-
-OVERLAP = 1.0
-"""The sides of all strips of a part have at most this many times the vertices of the part, unless
-the ends of the edges across its border are more. Deeper strips cost more, but need fewer rounds:
-with 1, 8 to 12 rounds to 1e-6 were enough where 1/2 took 12 to 20."""
+from graphtv.scale.tuning import TUNING
 
 
 def sides_of(
@@ -24,7 +20,7 @@ def sides_of(
     """Return the vertices of a part in the strip to each neighbour, and where they begin.
 
     They are the vertices within some number of steps of the edges to the neighbour. The number is
-    the same for all neighbours of a part, and as large as OVERLAP allows.
+    the same for all neighbours of a part, and as large as `strip_share` (see `tuning`) allows.
     """
     reached = [np.unique(near[a:b]) for a, b in itertools.pairwise(starts)]
     if not reached:
@@ -36,7 +32,7 @@ def sides_of(
         rings = [_next_ring(adjacency, ring, mask) for ring, mask in zip(rings, is_in, strict=True)]
         added = sum(map(len, rings))
         total = added + sum(int(mask.sum()) for mask in is_in)
-        if added == 0 or total > OVERLAP * n_vertices:
+        if added == 0 or total > TUNING.strip_share * n_vertices:
             break
         for ring, mask in zip(rings, is_in, strict=True):
             mask[ring] = True

@@ -7,18 +7,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from graphtv.scale.tuning import TUNING
+
 Index = tuple[int, ...]
-
-SHORTEST = 32
-"""Smallest length of a tile, unless the axis is shorter; smaller tiles are mostly border."""
-
-DEFAULT_SIZE = 1 << 20
-"""Approximate number of vertices of a tile if the given chunks are not suitable."""
-
-OVERLAP = 1 / 8, 16
-"""Depth of a strip in the tiles on both sides of a border: a fraction of their length, and a
-smallest number of vertices. Wider strips cost more, but need fewer rounds. For large pieces, 1/32
-takes three times as many rounds as 1/8, and 1/4 takes as many as 1/8."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +71,8 @@ class Tiling:
 
     def depth(self, index: Index, axis: int) -> int:
         """Return how far strips along an axis extend into a tile; strips do not overlap."""
-        length, (part, least) = self.lengths(index)[axis], OVERLAP
+        length = self.lengths(index)[axis]
+        part, least = TUNING.strip_depth, TUNING.least_strip_depth
         return min(max(int(part * length), least), length // 2)
 
 
@@ -98,20 +90,20 @@ def fitting_chunks(chunks: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...]
     shape = tuple(map(sum, chunks))
     merged = tuple(_merge(lengths) for lengths in chunks)
     largest = math.prod(max(lengths) for lengths in chunks)
-    if math.prod(max(lengths) for lengths in merged) <= max(4 * largest, DEFAULT_SIZE):
+    if math.prod(max(lengths) for lengths in merged) <= max(4 * largest, TUNING.tile_size):
         return merged
-    length = max(SHORTEST, round(DEFAULT_SIZE ** (1.0 / len(shape))))
+    length = max(TUNING.shortest_tile, round(TUNING.tile_size ** (1.0 / len(shape))))
     return tuple(_cut(n, length) for n in shape)
 
 
 def _merge(lengths: tuple[int, ...]) -> tuple[int, ...]:
     merged: list[int] = []
     for length in lengths:
-        if merged and merged[-1] < SHORTEST:
+        if merged and merged[-1] < TUNING.shortest_tile:
             merged[-1] += length
         elif length > 0:
             merged.append(length)
-    if len(merged) > 1 and merged[-1] < SHORTEST:
+    if len(merged) > 1 and merged[-1] < TUNING.shortest_tile:
         merged[-2:] = [sum(merged[-2:])]
     return tuple(merged)
 

@@ -15,26 +15,9 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.problem import Problem
+from graphtv.solver.tuning import TUNING
 from graphtv.terms._arrays import from_core, rows_of, to_core
 from graphtv.terms.weighted_loss import WeightedLoss
-
-SMOOTHING = 0.3
-"""The smoothing of the norms may change the objective by this share of the gap."""
-
-ACCURACY, CONJUGATE_GRADIENTS = 0.03, 4
-"""The accuracy of a step, and the most iterations that it may take: more gain little."""
-
-STEPS = 8
-"""The most steps at a time."""
-
-GAIN = 0.6
-"""The steps end when one leaves more than this share of the gap: the rest is due to p."""
-
-MARGIN = 0.9
-"""The gap is reduced to this share of the goal, since certificates add bounds of rounding."""
-
-SHORTEST = 0.1
-"""The shortest step that is tried."""
 
 
 class Improved(NamedTuple):
@@ -62,12 +45,12 @@ class PrimalNewton:
         `_core.Expired` if the thread's watch expires.
         """
         best = start
-        for _ in range(STEPS):
+        for _ in range(TUNING.most_newton_steps):
             gap = best.primal - dual
-            if not gap > MARGIN * goal:
+            if not gap > TUNING.newton_margin * goal:
                 break
-            found = self._step(best, p, SMOOTHING * gap / self._n_norms)
-            is_slow = found.primal - dual > GAIN * gap
+            found = self._step(best, p, TUNING.newton_smoothing * gap / self._n_norms)
+            is_slow = found.primal - dual > TUNING.newton_gain * gap
             best = min(best, found, key=lambda point: point.primal)
             if is_slow:
                 break
@@ -79,11 +62,12 @@ class PrimalNewton:
         rows = from_core(u, rows_of(self._problem.shape))
         slope = to_core(self._data.derivative(rows)).ravel()
         curvature = to_core(self._data.second_derivative(rows)).ravel()
-        self._core.step(u, p, slope, curvature, smoothing, ACCURACY, CONJUGATE_GRADIENTS, d)
+        accuracy, most = TUNING.newton_accuracy, TUNING.conjugate_gradients
+        self._core.step(u, p, slope, curvature, smoothing, accuracy, most, d)
         length = 1.0
         while True:
             moved = u + length * d
             found = Improved(moved, self._problem.objective.primal(moved, self._n_threads))
-            if found.primal < start.primal or length <= SHORTEST:
+            if found.primal < start.primal or length <= TUNING.shortest_newton_step:
                 return found
             length *= 0.5

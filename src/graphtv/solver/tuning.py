@@ -1,8 +1,9 @@
 """The constants behind every decision of the solver, in one place.
 
 Each line says what the number means and which measurement chose it. "choices", "curved", "latency",
-"memory" and "tolerances" are the scripts of these names in `benchmarks/solver/`. "estimate" means
-that only the order of magnitude matters.
+"memory", "sensitivity" and "tolerances" are the scripts of these names in `benchmarks/solver/`,
+"isotropic" and "operators" those in `benchmarks/`. "estimate" means that only the order of magnitude
+matters: "sensitivity" halves and doubles these numbers.
 """
 
 from __future__ import annotations
@@ -116,6 +117,20 @@ class Tuning:
     share of the tolerance (isotropic)."""
     newton_steps: float = 2.0
     """It takes about this many steps (isotropic)."""
+    most_newton_steps: int = 8
+    """The most steps at a time (estimate)."""
+    newton_smoothing: float = 0.3
+    """The smoothing of the norms may change the objective by this share of the gap (isotropic)."""
+    newton_accuracy: float = 0.03
+    """The relative residual to which the equation of a step is solved, …"""
+    conjugate_gradients: int = 4
+    """… and the most iterations of conjugate gradients for it: more gain little (isotropic)."""
+    newton_gain: float = 0.6
+    """The steps end when one leaves more than this share of the gap: the rest is due to p."""
+    newton_margin: float = 0.9
+    """The gap is reduced to this share of the goal, since certificates add bounds of rounding."""
+    shortest_newton_step: float = 0.1
+    """The shortest step of the line search, relative to a full step (estimate)."""
 
     # From edges to forests
     decomposition: int = 70
