@@ -114,6 +114,49 @@ def test_no_private_names_of_other_folders():
     assert not wrong
 
 
+LONGEST_FILE = 450
+
+
+def test_files_are_short_enough_to_read_at_once():
+    lengths = {
+        path.relative_to(PROJECT): len(path.read_text(encoding="utf-8").splitlines())
+        for folder, ending in (("src", "py"), ("cpp", "cpp"), ("cpp", "hpp"))
+        for path in (PROJECT / folder).rglob(f"*.{ending}")
+    }
+    assert {path: n for path, n in lengths.items() if n > LONGEST_FILE} == {}
+
+
+# Modules outside of `terms` that ask for the class of a term or a penalty, and why.
+ASKING = {
+    "normal_form": {"CoreTerm"},  # only the core's terms can be rescaled
+    "operators.misfit": {"WeightedLoss"},  # an operator needs derivatives and sublevel sets
+    "derivatives.solution": {"WeightedLoss"},  # a derivative needs those of the loss
+    "scale.partitioned_problem": {"WeightedLoss"},
+    "solver.facts": {"WeightedLoss"},
+    "solver.newton": {"WeightedLoss"},
+    "solver.pdhg": {"CoreTerm"},  # custom terms have a proximal map in Python
+    "applications.imaging.denoising": {"TotalVariation", "HuberTV"},  # the argument `penalty`
+}
+
+
+def test_modules_ask_for_traits_and_not_for_classes():
+    classes = {"CoreTerm", "WeightedLoss", "LocationLoss", *graphtv.terms.__all__}
+    asking = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+                names = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
+                if names & classes and step(module) != "terms":
+                    asking.setdefault(module, set()).update(names & classes)
+    assert asking == ASKING
+
+
+def test_the_problem_knows_no_class_but_its_default():
+    known = {name for module, _, name in IMPORTS if module == "problem"}
+    assert known & set(graphtv.terms.__all__) == {"DataTerm", "Penalty", "TotalVariation"}
+
+
 def test_the_check_sees_imports():
     assert ("solver.solve", "problem", "Problem") in IMPORTS
     assert len(IMPORTS) > 500

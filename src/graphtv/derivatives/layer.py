@@ -16,9 +16,7 @@ from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
 from graphtv.solver import solve
 from graphtv.terms import (
-    CoupledTV,
     HuberLoss,
-    IsotropicTV,
     LogisticLoss,
     Penalty,
     PoissonLoss,
@@ -74,8 +72,7 @@ class Layer:
     @property
     def couples(self) -> bool:
         """Whether the penalty couples the channels of a signal."""
-        is_coupled = isinstance(self.penalty, IsotropicTV) and self.penalty.coupled
-        return is_coupled or isinstance(self.penalty, CoupledTV)
+        return bool(getattr(self.penalty, "couples", False))
 
     def solve(self, f: NDArray[Any], omega: NDArray[Any], c: NDArray[Any]) -> tuple[Floats, Pieces]:
         """Return the solutions and their pieces, which are 0 if the penalty has curvature."""
@@ -89,7 +86,7 @@ class Layer:
             if result.status != "optimal":
                 warnings.warn(
                     f"tv_denoise ended with status {result.status!r} and relative gap"
-                    f" {result.relative_gap:.2g}",
+                    f" {result.relative_gap:.2g} instead of {tol:g}",
                     RuntimeWarning,
                     stacklevel=2,
                 )

@@ -45,6 +45,11 @@ class CoupledTV(GroupedPenalty):
 
     delta: float = 0.0
 
+    @property
+    def couples(self) -> bool:
+        """Whether channels are coupled."""
+        return True
+
     def value(self, x: Any) -> float:
         """Return F(x)."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

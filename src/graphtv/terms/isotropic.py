@@ -52,6 +52,11 @@ class IsotropicTV(GroupedPenalty):
         super().__post_init__()
         object.__setattr__(self, "coupled", as_flag(self.coupled, "coupled"))
 
+    @property
+    def couples(self) -> bool:
+        """Whether channels are coupled."""
+        return self.coupled
+
     def value(self, x: Any) -> float:
         """Raise: without a grid the groups of the entries of x are not known."""
         self._needs_grid("primal")

@@ -113,6 +113,11 @@ class _EdgewisePenalty:
         """Return the penalty divided by 2ᵇ, of differences in that unit; raise if it is inexact."""
         return self
 
+    @property
+    def couples(self) -> bool:
+        """Whether channels are coupled."""
+        return False
+
     def core_penalty(self) -> _core.Penalty:
         """Return the core's penalty."""
         return _core.EdgewisePenalty(self.delta)
