@@ -24,6 +24,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
         ("solver/pdhg.py", "reconditioned"),
         ("solver/curved.py --only neighbours 10000", "largest ratio"),
         ("solver/schemes.py", "geometric mean"),
+        ("solver/sensitivity.py --names overshoot", "slowest problem"),
         ("solver/small.py", "per signal"),
         ("solver/memory.py", "doubles per vertex"),
         ("solver/tolerances.py --only wide masked penalty", "loses to"),

@@ -2,8 +2,8 @@
 
 Each line says what the number means and which measurement chose it. "choices", "curved", "latency",
 "memory", "sensitivity" and "tolerances" are the scripts of these names in `benchmarks/solver/`,
-"isotropic" and "operators" those in `benchmarks/`. "estimate" means that only the order of magnitude
-matters: "sensitivity" halves and doubles these numbers.
+"isotropic" and "operators" those in `benchmarks/`. "estimate" means that only the order of
+magnitude matters: "sensitivity" halves and doubles these numbers.
 """
 
 from __future__ import annotations
