@@ -134,7 +134,7 @@ void PushRelabel<Network>::discharge(std::size_t v) {
     if (node.label < lost_) enter_idle(v);
 }
 
-// Returns the lowest possible label of v, and moves its arc to where that leads.
+// Returns the lowest possible label of v, and makes the arc to a neighbour below it the current one.
 template <class Network>
 std::uint32_t PushRelabel<Network>::lowest_neighbour(std::size_t v) {
     std::uint32_t lowest = lost_ - 1;

@@ -83,3 +83,13 @@ def chunks(n: int, numbers_per_row: int) -> list[slice]:
     """Return slices of rows with about CHUNK entries each."""
     step = max(CHUNK // max(numbers_per_row, 1), 1)
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def nearest_point(points: Floats, queries: Floats) -> Places:
+    """Return the number of the point nearest to each query."""
+    from scipy.spatial import cKDTree  # slow to import
+
+    # Scaled by a power of two near the largest coordinate, squared distances cannot overflow.
+    _, exponent = np.frexp(max(np.abs(points).max(initial=0.0), np.abs(queries).max(initial=0.0)))
+    places, asked = np.ldexp(points, -exponent), np.ldexp(queries, -exponent)
+    return nearest(cKDTree(places).query, places, asked, 1)[1][:, 0]

@@ -19,7 +19,7 @@ from napari.layers import Image, Labels, Layer  # noqa: E402
 from graphtv.napari.widgets import denoised_layer, segmented_layer  # noqa: E402
 
 NOISY, _ = gallery.piecewise_constant_image((24, 30), rng=0, noise=0.1)
-PLAIN = {"isotropic": False, "coupled": False, "uses_scale": True, "tol": 1e-6}
+PLAIN = {"isotropic": False, "coupled": False, "use_scale": True, "tol": 1e-6}
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 //     H = C + KᵀBK,    B_g = a_g (I - ½ (l_g r_gᵀ + r_g l_gᵀ)),   ‖l_g‖ ≤ 1, ‖r_g‖ ≤ 1
 //
 // with one block per group of the penalty. H is positive definite if C is. It is solved by conjugate
-// gradients, preconditioned by multigrid (multigrid.hpp) with the diagonal of B, averaged over the
-// channels, in its place. Both need 6 numbers per entry of u, 4 per entry of p and 12 per edge.
+// gradients. The preconditioner is multigrid (multigrid.hpp) for the same matrix with B replaced by
+// its diagonal, averaged over the channels. Both need 6 numbers per entry of u, 4 per entry of p and 12 per edge.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from graphtv.solver import solve
@@ -23,6 +23,15 @@ def check_keywords(function: Callable[..., Any], given: Iterable[str], *further:
             raise TypeError(
                 f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}"
             )
+
+
+def as_solve_options(options: Any) -> dict[str, Any]:
+    """Return the parameter `solve_options` of an estimator as a dictionary, after a check."""
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"solve_options must be a dict or None, got {options!r}")
+    given = dict(options or {})
+    check_keywords(solve, given)
+    return given
 
 
 def _keywords(function: Callable[..., Any]) -> list[str]:

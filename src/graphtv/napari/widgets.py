@@ -51,9 +51,9 @@ def denoise(
     isotropic : bool
         Treat all directions nearly alike, so that corners become round.
     couple_colours : bool
-        Let all colours have their edges at the same places.
+        Make all colours change at the same places.
     use_scale : bool
-        Take the distance of pixels along each axis from the scale of the layer.
+        Take the distance between pixels along each axis from the scale of the layer.
     tolerance : float
         The relative gap to certify.
 
@@ -68,7 +68,7 @@ def denoise(
         "auto" if choose_weight and not (isotropic or couple_colours) else weight,
         isotropic=isotropic,
         coupled=couple_colours,
-        uses_scale=use_scale,
+        use_scale=use_scale,
         tol=tolerance,
     )
 
@@ -115,12 +115,12 @@ def segment(
 
 
 def denoised_layer(
-    image: Any, weight: Any, *, isotropic: bool, coupled: bool, uses_scale: bool, tol: float
+    image: Any, weight: Any, *, isotropic: bool, coupled: bool, use_scale: bool, tol: float
 ) -> tuple[Any, dict[str, Any], str]:
     """Return the data, the properties and the type of a layer with the denoised image."""
     pixels = _pixels(image)
     spacing = None
-    if uses_scale:
+    if use_scale:
         scale = np.abs(np.asarray(image.scale, dtype=float))
         spacing = tuple((scale / scale.min()).tolist())  # the weight is that of the finest axis
     denoised, result = denoise_tv(

@@ -15,8 +15,8 @@ from graphtv import (
     fused_lasso,
     knn_graph,
 )
+from graphtv.applications.graph_input import scaled
 from graphtv.applications.learning.clustering_graph import clustering_graph
-from graphtv.applications.learning.graph_input import scaled
 from graphtv.graph.components import connected_components
 from verify import verify
 

@@ -22,8 +22,8 @@ from graphtv._validate import (
     unmasked,
 )
 from graphtv.applications.fused.fused_model import FusedModel, make_loss
+from graphtv.applications.graph_input import to_graph
 from graphtv.applications.keywords import check_keywords
-from graphtv.applications.learning.graph_input import to_graph
 from graphtv.graph.graph import Graph
 from graphtv.graph.labelled import is_labelled, with_labels
 from graphtv.result import Result

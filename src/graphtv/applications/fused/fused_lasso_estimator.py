@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +22,7 @@ except ImportError as error:
     message = 'FusedLasso needs scikit-learn: pip install "graphtv[ml]"'
     raise ImportError(message) from error
 
-from graphtv._nearest import nearest
+from graphtv._nearest import nearest_point
 from graphtv._validate import (
     INDEX_LIMIT,
     Floats,
@@ -45,13 +44,12 @@ from graphtv.applications.fused.fused_lasso_path import (
     fused_lasso_path,
 )
 from graphtv.applications.fused.fused_model import LOSSES
-from graphtv.applications.keywords import check_keywords
-from graphtv.applications.learning.graph_input import to_graph
+from graphtv.applications.graph_input import to_graph
+from graphtv.applications.keywords import as_solve_options
 from graphtv.graph.graph import Graph
 from graphtv.graph.labelled import labelling_of, places_in
 from graphtv.graph.neighbours import knn_graph
 from graphtv.result import Result
-from graphtv.solver import solve
 
 __all__ = ["FusedLasso"]
 
@@ -273,7 +271,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         queries = validate_data(self, X, reset=False, dtype=np.float64)
         if self.graph is None:
             queries = queries / self.feature_scales_
-        return np.asarray(self.result_.u[_nearest(self._places, queries)])
+        return np.asarray(self.result_.u[nearest_point(self._places, queries)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -308,7 +306,9 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.vertices_[there] = vertex
         absent = np.flatnonzero(weights == 0.0)
         if len(absent):
-            self.vertices_[absent] = _nearest(self._places, places[absent] / self.feature_scales_)
+            self.vertices_[absent] = nearest_point(
+                self._places, places[absent] / self.feature_scales_
+            )
         folds = self._folds(places, y)
         if isinstance(folds, np.ndarray):
             low, high = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
@@ -386,9 +386,7 @@ class FusedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         is_auto = isinstance(self.standardize, str) and self.standardize == "auto"
         if not isinstance(self.standardize, bool | np.bool_) and not is_auto:
             raise ValueError(f"standardize must be True, False or 'auto', got {self.standardize!r}")
-        if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
-            raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
-        check_keywords(solve, self.solve_options or {})
+        as_solve_options(self.solve_options)
         if isinstance(self.lam, str):
             if self.lam not in CRITERIA:
                 names = ", ".join(map(repr, CRITERIA))
@@ -417,17 +415,6 @@ def _known_rows(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
             f" got NaN in some columns of row {int(np.argmax(partly))}"
         )
     return np.asarray(columns.all(axis=1))
-
-
-def _nearest(places: Floats, queries: Floats) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the training position nearest to each query."""
-    from scipy.spatial import cKDTree
-
-    # Scaled by a power of two near the largest coordinate, squared distances cannot overflow.
-    _, exponent = np.frexp(max(np.abs(places).max(initial=0.0), np.abs(queries).max(initial=0.0)))
-    points, asked = np.ldexp(places, -exponent), np.ldexp(queries, -exponent)
-    _, indices = nearest(cKDTree(points).query, points, asked, 1)
-    return np.asarray(indices[:, 0], dtype=np.intp)
 
 
 def _check_order(graph: Any, **given: Any) -> None:

@@ -37,7 +37,7 @@ from graphtv._validate import (
 )
 from graphtv.applications.fused.sparse_loss import SparseLoss
 from graphtv.applications.fused.sparse_squares import split_at_zero
-from graphtv.applications.learning.graph_input import scaled
+from graphtv.applications.graph_input import scaled
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.graph.labelled import in_order

@@ -20,7 +20,7 @@ import numpy as np
 
 from graphtv._validate import Floats
 from graphtv.applications.fused.fused_model import FusedModel
-from graphtv.applications.learning.graph_input import scaled
+from graphtv.applications.graph_input import scaled
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.problem import Problem

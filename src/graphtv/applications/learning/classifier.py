@@ -26,7 +26,7 @@ from graphtv._validate import (
     as_real,
     moderate,
 )
-from graphtv.applications.keywords import check_keywords
+from graphtv.applications.keywords import as_solve_options
 from graphtv.applications.learning.affinity import (
     SmoothedNeighbours,
     given_graph,
@@ -311,9 +311,7 @@ class TVClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         as_real(self.tol, "tol", minimum=0.0)
         as_count(self.max_iter, "max_iter")
         as_flag(self.verbose, "verbose")
-        if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
-            raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
-        check_keywords(solve, self.solve_options or {})
+        as_solve_options(self.solve_options)
 
     def _check_samples(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Return the validated X and one label per row."""

@@ -1,6 +1,6 @@
 """The graph of convex clustering: nearest neighbours with Gaussian weights, and connected.
 
-Weights that decrease with the distance decide how good convex clustering is [1]. Here they are
+Convex clustering works well only if the weights decrease with the distance [1]. Here they are
 exp(-d² / (h² σ_i σ_j)), where σ_i is the distance of point i to the farthest of its neighbours [2].
 So dense and sparse clusters fuse at similar λ, and the unit of the points does not matter. Weights
 are at least exp(-1/h²), which is the weight at the distance σ. Components are joined by the

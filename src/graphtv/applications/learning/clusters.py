@@ -1,10 +1,10 @@
 """The clusters of a solution of convex clustering, decided by the certificate.
 
-At the optimum, points of one cluster have equal rows of u. A computed u has them only up to its
-accuracy. So points that are joined by differences below a small length are candidates for a
-cluster. The candidates are right if the best u that is constant on them still has a certified gap
-within the tolerance. This u solves a small problem, in which each cluster is one vertex. Otherwise
-a smaller length is tried, down to rounding errors.
+At the optimum, all points of a cluster have the same row of u. In a computed u, these rows are
+equal only up to its accuracy. So neighbours whose rows differ by less than a small length are
+joined to candidates for clusters. The best u that is constant on the candidates solves a small
+problem, in which each candidate is one vertex. The candidates are accepted if this u has a
+certified gap within the tolerance. Otherwise a smaller length is tried, down to rounding errors.
 
 T. Jiang and S. Vavasis, "On identifying clusters from sum-of-norms clustering computation" (2020),
 discuss this question, and give a test that is exact for large weights.
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats
-from graphtv.applications.learning.graph_input import scaled
+from graphtv.applications.graph_input import scaled
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
@@ -41,7 +41,7 @@ class ConvexClusters(Result):
     Attributes
     ----------
     labels : ndarray of int, shape (n,)
-        The cluster of each point, numbered by first points.
+        The cluster of each point. Clusters are numbered in the order of their first points.
     lam : float
         The λ that was used.
     graph : Graph

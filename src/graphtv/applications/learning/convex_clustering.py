@@ -2,9 +2,9 @@
 
     min_u ½ Σ_i ‖u_i - x_i‖² + λ Σ_(i,j) ω_ij ‖u_i - u_j‖
 
-over a row u_i for each point x_i. Points whose rows are equal are a cluster. For increasing λ the
-clusters fuse. The problem is convex, so the clusters depend neither on a start nor on the order of
-the points.
+over a row u_i for each point x_i. Points whose rows are equal form a cluster. As λ increases, the
+clusters fuse. The problem is convex, so the clusters do not depend on a starting point or on the
+order of the points.
 
 K. Pelckmans, J. De Brabanter, J. Suykens, B. De Moor, "Convex clustering shrinkage", 2005.
 T. Hocking, A. Joulin, F. Bach, J.-P. Vert, "Clusterpath: an algorithm for clustering using convex
@@ -45,15 +45,16 @@ def convex_clustering(
 ) -> ConvexClusters:
     """Cluster points by a convex problem, with a certificate.
 
-    Minimises ½ Σ_i ‖u_i - x_i‖² + λ Σ_(i,j) ω_ij ‖u_i - u_j‖. Points with equal u are a cluster.
+    Minimises ½ Σ_i ‖u_i - x_i‖² + λ Σ_(i,j) ω_ij ‖u_i - u_j‖. Points with equal u form a
+    cluster.
 
     Parameters
     ----------
     X : array_like, shape (n, n_features)
-        The points. Features of different units should be scaled before.
+        The points. Scale features that have different units first.
     graph : Graph, sparse matrix, array_like or tuple, optional
-        The pairs (i, j) with their weights ω, as in `fused_lasso`. By default the nearest
-        neighbours with Gaussian weights; see the notes.
+        The pairs (i, j) with their weights ω, as in `fused_lasso`. By default each point is joined
+        to its nearest neighbours, with Gaussian weights; see the notes.
     lam : float or 'auto', optional
         λ > 0. Larger values give fewer clusters. ``'auto'`` computes a path and chooses the number
         of clusters that persists over the largest range of λ (`ConvexClusteringPath.best`).
@@ -62,7 +63,7 @@ def convex_clustering(
     n_neighbors : int, optional
         Number of neighbours of each point in the default graph.
     bandwidth : float, optional
-        Bandwidth h of its weights, at least 0.1.
+        Bandwidth h of the default weights, at least 0.1.
     **solve_options
         Options of `solve`: ``tol``, ``verbose``, ``time_limit``, ``warm_start``, …
 
@@ -83,12 +84,13 @@ def convex_clustering(
 
     Notes
     -----
-    The default weights are exp(-d² / (h² σ_i σ_j)), where d is the distance and σ_i that of point i
-    to its last neighbour, but at least exp(-1/h²). Components of the graph are joined by the
-    shortest edges, with this least weight.
+    The default weights are exp(-d² / (h² σ_i σ_j)), but at least exp(-1/h²). Here d is the distance
+    of two points, and σ_i is the distance of point i to the farthest of its neighbours. If the
+    graph is not connected, the shortest edges between its components are added with the least
+    weight.
 
-    Clusters are those parts of the graph on which u may be constant within the certified
-    tolerance: u is the best point that is constant on them, and its gap is at most `tol`.
+    A cluster is a connected part of the graph on which u is constant. Among all points that are
+    constant on the clusters, u is the best one, and its certified gap is at most `tol`.
 
     References
     ----------

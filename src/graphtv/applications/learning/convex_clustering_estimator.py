@@ -9,13 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv._nearest import nearest
+from graphtv._nearest import nearest_point
 from graphtv._validate import Floats, moderate
-from graphtv.applications.keywords import check_keywords
+from graphtv.applications.keywords import as_solve_options
 from graphtv.applications.learning.clusters import ConvexClusters
 from graphtv.applications.learning.convex_clustering import convex_clustering
 from graphtv.graph.graph import Graph
-from graphtv.solver import solve
 
 try:
     from sklearn.base import BaseEstimator, ClusterMixin
@@ -25,7 +24,7 @@ except ImportError as error:
     raise ImportError('scikit-learn is not installed: pip install "graphtv[ml]"') from error
 
 UNLIKE = 30.0
-"""Ratio of the spreads of two features from which on a warning asks for scaling."""
+"""A warning recommends scaling if the spreads of two features differ by more than this factor."""
 
 
 class ConvexClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -39,12 +38,12 @@ class ConvexClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters : int, optional
         Search for a λ with this number of clusters, instead of `lam`.
     graph : Graph, sparse matrix, array_like or tuple, optional
-        The pairs of points with their weights. By default the nearest neighbours with Gaussian
-        weights.
+        The pairs of points with their weights. By default each point is joined to its nearest
+        neighbours, with Gaussian weights.
     n_neighbors : int
         Number of neighbours of each point in the default graph.
     bandwidth : float
-        Bandwidth of its weights, relative to the distance of the neighbours.
+        Bandwidth of the default weights, relative to the distance of the neighbours.
     tol : float
         Relative gap to certify; see `graphtv.solve`.
     solve_options : dict, optional
@@ -69,7 +68,7 @@ class ConvexClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
-        Names of the columns of X, where all are strings.
+        Names of the columns of X, if all are strings.
 
     Examples
     --------
@@ -115,9 +114,7 @@ class ConvexClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ConvexClustering
             The estimator itself.
         """
-        if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
-            raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
-        check_keywords(solve, self.solve_options or {})
+        as_solve_options(self.solve_options)
         points = moderate(validate_data(self, X, dtype=np.float64), "X")
         if self.graph is None:
             _warn_of_units(points)
@@ -161,27 +158,18 @@ class ConvexClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         queries = moderate(validate_data(self, X, reset=False, dtype=np.float64), "X")
-        return np.asarray(self.labels_[_nearest(self._points, queries)])
-
-
-def _nearest(points: Floats, queries: Floats) -> NDArray[np.int64]:
-    from scipy.spatial import cKDTree
-
-    # Scaled by a power of two near the largest coordinate, squared distances cannot overflow.
-    _, exponent = np.frexp(max(np.abs(points).max(initial=0.0), np.abs(queries).max(initial=0.0)))
-    places, asked = np.ldexp(points, -exponent), np.ldexp(queries, -exponent)
-    return nearest(cKDTree(places).query, places, asked, 1)[1][:, 0]
+        return np.asarray(self.labels_[nearest_point(self._points, queries)])
 
 
 def _warn_of_units(points: Floats) -> None:
-    """Warn if features have very different spreads, so that the small ones do not count."""
+    """Warn if some features have so small spreads that they have little influence."""
     spreads = np.std(points, axis=0)
     spreads = spreads[spreads > 0]
     if len(spreads) > 1 and spreads.max() > UNLIKE * spreads.min():
         warnings.warn(
             f"the standard deviations of the features of X lie between {spreads.min():.3g} and"
-            f" {spreads.max():.3g}: features with small ones hardly count; scale X, for example by"
-            " sklearn.preprocessing.StandardScaler",
+            f" {spreads.max():.3g}: features with a small one have little influence; scale X, for"
+            " example with sklearn.preprocessing.StandardScaler",
             UserWarning,
             stacklevel=3,
         )

@@ -19,10 +19,10 @@ from graphtv._validate import (
     brief,
     moderate,
 )
+from graphtv.applications.graph_input import to_graph
 from graphtv.applications.keywords import check_keywords
 from graphtv.applications.learning.clustering_graph import clustering_graph
 from graphtv.applications.learning.clusters import ConvexClusters, clusters_at
-from graphtv.applications.learning.graph_input import to_graph
 from graphtv.decomposition.laplacian import laplacian_solver
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph

@@ -9,7 +9,6 @@ prediction of behavior", 2011).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -25,15 +24,14 @@ except ImportError as error:
     raise ImportError(message) from error
 
 from graphtv._validate import Floats, as_array, as_count, as_flag, as_real
+from graphtv.applications.graph_input import to_graph
 from graphtv.applications.imaging.pixel_graph import pixel_graph
-from graphtv.applications.keywords import check_keywords
-from graphtv.applications.learning.graph_input import to_graph
+from graphtv.applications.keywords import as_solve_options
 from graphtv.applications.regression.design import Design
 from graphtv.applications.regression.linear_model import Fit, LinearModel
 from graphtv.applications.regression.regression_path import RegressionPath, usual_lambdas
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph
-from graphtv.solver import solve
 
 SHARED_OPTIONS = ("n_threads", "time_limit")
 """Options of `solve` that also apply to the computation of the largest λ."""
@@ -118,9 +116,7 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
         as_count(self.n_lambdas, "n_lambdas", minimum=1)
         if as_real(self.ratio, "ratio", minimum=0.0, strict=True) >= 1.0:
             raise ValueError(f"ratio must be below 1, got {self.ratio}")
-        if self.solve_options is not None and not isinstance(self.solve_options, Mapping):
-            raise ValueError(f"solve_options must be a dict or None, got {self.solve_options!r}")
-        check_keywords(solve, self.solve_options or {})
+        as_solve_options(self.solve_options)
 
     def _fit(self, X: Any, y: Any, targets: list[Floats], sample_weight: Any) -> None:
         """Fit one row of coefficients per target."""

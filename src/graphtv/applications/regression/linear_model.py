@@ -16,7 +16,7 @@ import numpy as np
 from graphtv._validate import Floats
 from graphtv.applications.fused.degrees_of_freedom import fused_components
 from graphtv.applications.fused.lambda_max import largest_ratio
-from graphtv.applications.learning.graph_input import scaled
+from graphtv.applications.graph_input import scaled
 from graphtv.applications.regression.design import Design
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
