@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphtv._validate import Floats, Indices
 from graphtv.applications.fused.degrees_of_freedom import fused_components
+from graphtv.derivatives.reweighted import reweighted
 from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
 from graphtv.solver import solve
@@ -63,14 +64,7 @@ def _solve(
     graph: Graph, data: Floats, weights: Floats, costs: Floats | None, n_threads: int | None
 ) -> BatchSolution:
     """Solve all signals at once, as channels of one problem."""
-    if not np.isfinite(weights).all() or (weights < 0.0).any():
-        raise ValueError(
-            "weights must be finite and not negative,"
-            f" got values between {weights.min()} and {weights.max()}"
-        )
-    used = weights > 0.0
-    edges, omega = (graph.edges, weights) if used.all() else (graph.edges[used], weights[used])
-    weighted = Graph._from_simple(graph.n_vertices, edges, omega.copy(), graph._grid)
+    weighted, _ = reweighted(graph, weights)
     loss = SquaredLoss(data.T, None if costs is None else costs.T)
     result = solve(Problem(weighted, loss), tol=0, n_threads=n_threads)
     pieces = fused_components(weighted, result)

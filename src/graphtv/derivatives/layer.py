@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats, as_real
+from graphtv.derivatives.reweighted import reweighted
 from graphtv.derivatives.solution import as_smooth_loss, pieces_of, solution_gradient
 from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
@@ -66,7 +67,7 @@ class Layer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is total variation with the squared loss, which has a faster way."""
+        """Whether it is total variation with the squared loss, for which `solve_batch` is faster."""
         return self.loss == "squared" and self.penalty == TotalVariation()
 
     @property
@@ -121,16 +122,7 @@ class Layer:
         self, f: NDArray[Any], omega: NDArray[Any], c: NDArray[Any]
     ) -> tuple[Problem, NDArray[np.bool_]]:
         """Return the problem of one signal of the batch, and which edges it has."""
-        weights = np.asarray(omega, dtype=np.float64)
-        if not np.isfinite(weights).all() or (weights < 0.0).any():
-            raise ValueError(
-                "weights must be finite and not negative,"
-                f" got values between {weights.min()} and {weights.max()}"
-            )
-        used = weights > 0.0
-        graph = self.graph
-        edges = graph.edges if used.all() else graph.edges[used]
-        weighted = Graph._from_simple(graph.n_vertices, edges, weights[used], graph._grid)
+        weighted, used = reweighted(self.graph, omega)
         make = LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
         data, costs = (np.ascontiguousarray(x.T, dtype=np.float64) for x in (f, c))
         problem = Problem(weighted, make(data, weights=costs), self.penalty)
