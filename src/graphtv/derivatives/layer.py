@@ -67,7 +67,7 @@ class Layer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is total variation with the squared loss, for which `solve_batch` is faster."""
+        """Whether it is total variation with the squared loss: `solve_batch` is faster."""
         return self.loss == "squared" and self.penalty == TotalVariation()
 
     @property
