@@ -26,6 +26,7 @@ def captions(figure):
     return [ax.texts[0].get_text() for ax in figure.axes]
 
 
+@pytest.mark.slow
 def test_figure_1():
     # As in the paper: 96 vertices, 150 edges, three greedy nested forests, two by the matroid.
     graph, positions = gallery.delaunay_graph(96, 150, rng=1)

@@ -98,6 +98,7 @@ def test_every_script_of_the_gallery_has_a_page_and_a_picture(script):
     assert f'"{script.name}"' in tests or f"/{script.name}" in tests  # it is run
 
 
+@pytest.mark.slow
 def test_every_page_of_the_theory_begins_with_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
     runpy.run_path(str(DOCS / "theory" / "pictures.py"))["main"](tmp_path)

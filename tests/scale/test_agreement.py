@@ -105,6 +105,7 @@ def test_types(dtype: Any) -> None:
     assert_same(image.astype(dtype), 40, 3000.0 if dtype == np.int16 else 0.1)
 
 
+@pytest.mark.slow
 def test_unknown_pixels() -> None:
     image = steps((80, 100))
     mask = np.random.default_rng(0).random(image.shape) > 0.2

@@ -48,6 +48,7 @@ def confirm(result: Any, problem: Problem) -> None:
         assert true.gap <= tolerance * true.scale
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     n=st.integers(1, 40),
@@ -167,6 +168,7 @@ def test_schedulers_give_the_same_bits(cloud: Any) -> None:
     assert (one.primal, one.dual, one.iterations) == (other.primal, other.dual, other.iterations)
 
 
+@pytest.mark.slow
 def test_limits_and_progress(cloud: Any, capsys: pytest.CaptureFixture[str]) -> None:
     graph, signal, points = cloud
     parts = PartitionedGraph(graph, 5, points=points)

@@ -57,7 +57,17 @@ def test_same_bits_for_any_number_of_threads(method, preconditioner):
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("term", ["logistic", "poisson", "simplex", "box", "huber", "masked"])
+@pytest.mark.parametrize(
+    "term",
+    [
+        pytest.param("logistic", marks=pytest.mark.slow),
+        "poisson",
+        pytest.param("simplex", marks=pytest.mark.slow),
+        "box",
+        "huber",
+        "masked",
+    ],
+)
 def test_same_bits_for_every_term(term):
     graph = gallery.erdos_renyi_graph(10_000, 20_000, 0, 0.3)
     if term == "logistic":  # an isolated vertex has one label only

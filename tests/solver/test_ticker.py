@@ -79,6 +79,7 @@ def image_problem(side, channels=1):
     return Problem(grid_graph((side, side), 1.0), SquaredLoss(signal))
 
 
+@pytest.mark.slow
 def test_callbacks_hear_of_max_flow_and_change_nothing(monkeypatch):
     monkeypatch.setattr(ticker, "INTERVAL", 0.0)
     problem, infos = image_problem(500), []
