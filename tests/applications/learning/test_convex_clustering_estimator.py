@@ -46,7 +46,7 @@ def test_attributes(points):
 
 
 def test_warnings(points):
-    with pytest.warns(UserWarning, match="hardly count; scale X"):
+    with pytest.warns(UserWarning, match="little influence; scale X"):
         ConvexClustering(1.0).fit(points * [1.0, 1e3])
     scaled = make_pipeline(StandardScaler(), ConvexClustering(tol=1e-5))
     np.testing.assert_array_equal(scaled.fit_predict(points * [1.0, 1e3]), np.repeat([0, 1, 2], 20))
