@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import threading
 from typing import Any
 
@@ -49,6 +50,51 @@ def test_gap_is_rounding(n: int, seed: int, scale: float) -> None:
     assert end == "exact"
     assert np.all(np.abs(p) <= 1.0)
     assert abs(relative_gap(graph, signal, u, p, weights)) <= 1e-12
+
+
+@given(st.integers(2, 40), st.integers(0, 10**6), st.sampled_from([0.05, 0.5, 5.0]))
+@settings(max_examples=40, deadline=None)
+def test_start_between_the_solutions_of_two_weights(n: int, seed: int, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(0, min(3 * n, n * (n - 1) // 2) + 1))
+    weights, signal = rng.uniform(0.1, 1.0, m), rng.standard_normal(n)
+    flows = {}
+    for factor in (0.8, 1.25):
+        graph = erdos_renyi_graph(n, m, seed, scale * factor * weights)
+        flows[factor] = factor * finish(graph, signal)[0]
+    graph = erdos_renyi_graph(n, m, seed, scale * weights)
+    start = ((1.25 - 1.0) * flows[0.8] + (1.0 - 0.8) * flows[1.25]) / (1.25 - 0.8)
+    p, u, end, _ = finish(graph, signal, np.clip(start, -1.0, 1.0))
+    assert end == "exact"
+    assert abs(relative_gap(graph, signal, u, p)) <= 1e-12
+
+
+def test_components_that_are_optimal_at_the_start_need_no_flow() -> None:
+    noisy, _ = piecewise_constant_image((30, 20), rng=3)
+    graph, signal = grid_graph((30, 20), 0.2), noisy.ravel()
+    p, u, _, _ = finish(graph, signal)
+    again, same, end, stats = finish(graph, signal, p)
+    assert end == "exact"
+    assert stats.paths == 0
+    # Jumps below 1e-4 of the range are not guessed, so a few components may be solved again.
+    assert stats.components <= 3
+    np.testing.assert_allclose(same, u, rtol=0, atol=1e-14)
+    assert relative_gap(graph, signal, same, again) <= 1e-14
+
+
+@pytest.mark.parametrize("n_arcs", [0.0, TUNING.near_flows])
+def test_a_near_start_goes_to_flows_at_once(n_arcs: float, monkeypatch: Any) -> None:
+    noisy, _ = piecewise_constant_image((30, 20), rng=3)
+    signal = noisy.ravel()
+    start = solve(Problem(grid_graph((30, 20), 0.2), SquaredLoss(signal)), tol=0)
+    few = dataclasses.replace(TUNING, near_start=1e-2, near_flows=n_arcs)
+    monkeypatch.setattr(sys.modules["graphtv.solver.solve"], "TUNING", few)
+    problem = Problem(grid_graph((30, 20), 0.201), SquaredLoss(signal))
+    result = solve(problem, tol=0, warm_start=start)
+    assert result.status == "optimal"
+    methods = [stage.method for stage in result.stages]
+    # Where the allowance is exhausted, descent goes on.
+    assert methods[:2] == (["flows"] if n_arcs else ["flows", "descent"])
 
 
 def test_image_from_descent_and_from_nothing() -> None:

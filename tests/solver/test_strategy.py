@@ -44,6 +44,12 @@ TREE = replace(SQUARED, n_edges=9_999, has_one_weight=True)
 
 
 class TestPlan:
+    @pytest.mark.parametrize("facts", [SQUARED, POISSON])
+    def test_max_flow_from_a_near_start_gives_way_to_the_usual_stage(self, facts):
+        near = plan(replace(facts, start_gap=1e-4), TUNING)
+        assert near.first_allowance == TUNING.near_flows
+        assert near.after_flows == plan(facts, TUNING).stage
+
     @pytest.mark.parametrize(
         ("facts", "method", "stage", "preconditioner"),
         [
@@ -54,6 +60,18 @@ class TestPlan:
             (replace(SQUARED, preconditioner="custom"), "exact", "forests", "custom"),
             (replace(SQUARED, preconditioner="diagonal"), "pdhg", "pdhg", "diagonal"),
             (replace(SQUARED, is_complete=False, tolerance=1e-2), "exact", "edges", "auto"),
+            (replace(SQUARED, start_gap=1e-4), "exact", "flows", "auto"),
+            (replace(SQUARED, start_gap=1e-2), "exact", "edges", "auto"),
+            (replace(SQUARED, start_gap=1e-4, method="exact"), "exact", "edges", "auto"),
+            (
+                replace(SQUARED, start_gap=1e-4, preconditioner="nested"),
+                "exact",
+                "forests",
+                "nested",
+            ),
+            (replace(BOX, start_gap=1e-4, has_even_box=True), "exact", "edges", "auto"),
+            (replace(POISSON, start_gap=1e-4), "exact", "flows", "auto"),
+            (replace(TREE, start_gap=1e-4), "exact", "forests", "auto"),
             (TREE, "exact", "forests", "auto"),
             (HUBER_TV, "pdhg", "pdhg", "diagonal"),
             (replace(HUBER_TV, preconditioner="linear"), "descent", "forests", "linear"),

@@ -97,7 +97,10 @@ bool ComponentSolver::balance(FlowTask& task, Component& component, double m) {
     }
     component.tolerance = std::max({1e-13 * scale, noise, 4.0 * epsilon * task.largest_capacity});
     component.capacity_tolerance = 4.0 * epsilon * task.largest_capacity;
-    if (!has_kinks) return !looks(component);
+    if (!has_kinks) {
+        component.is_balanced = most <= component.tolerance && least >= -component.tolerance;
+        return !looks(component);
+    }
     if (component.level == Level::above && most <= component.tolerance)
         component.level = Level::below;
     component.is_balanced = component.level == Level::below && least >= -component.tolerance;

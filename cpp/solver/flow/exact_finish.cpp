@@ -44,14 +44,14 @@ ExactFinish::End ExactFinish::solve(const SlopedTerm& term, std::size_t channel,
         hand_over(p, n_threads);
         return End::expired;
     }
-    mark_all();
     n_open_ = state_.n();
     n_settled_ = 0;
     callers_ = solvers.data();
     bool finished = true;
     // Rounding may leave a component unbalanced, which shows when its outflow is recomputed.
     constexpr int most_attempts = 4;
-    for (int attempt = 0; finished && is_dirty() && attempt < most_attempts; ++attempt) {
+    for (int attempt = 0; finished && (attempt == 0 || is_dirty()) && attempt < most_attempts;
+         ++attempt) {
         finished = run_rounds(task, solvers, n_threads, budget) && settle(task, budget);
     }
     callers_ = nullptr;
@@ -128,17 +128,20 @@ bool ExactFinish::load(FlowTask& task, std::span<double> p, std::span<const Roun
     return true;
 }
 
-// Cuts the edges that are saturated and at which the start jumps.
+// Cuts the edges that are saturated and at which the start jumps. The values of a component that
+// is final at the start are equal up to rounding, so only the other components are dirty.
 bool ExactFinish::guess_cuts(FlowTask& task, WorkBudget& budget) {
-    constexpr double jump = 1e-4, closeness = 1e-6;
+    constexpr double jump = 1e-4, closeness = 1e-6, rounding = 1e-13;
     UndirectedNetwork& network = state_.network;
     const auto ends = [&] { return budget.check_watch(); };
     double low = infinity, high = -infinity;
+    bool has_flat = false;
     const bool valued = for_watched(state_.n(), ends, [&](std::size_t i) {
         const auto v = static_cast<Vertex>(i);
         double& value = u_[i];
         if (task.loss.is_flat(v)) {
             value = std::numeric_limits<double>::quiet_NaN();  // no data
+            has_flat = true;
             return;
         }
         value = task.loss.minimizer(v, state_.e(v));
@@ -146,15 +149,25 @@ bool ExactFinish::guess_cuts(FlowTask& task, WorkBudget& budget) {
         high = std::max(high, value);
     });
     if (!valued) return false;
-    const double least = jump * (high - low);
+    // Values say nothing about balance where there is no data, or where the loss has kinks.
+    all_dirty_ = has_flat || task.loss.has_kinks();
+    dirty_.clear();
+    const double least = jump * (high - low), noise = rounding * (high - low),
+                 flow_noise = rounding * task.largest_capacity;
     return for_watched(state_.n(), ends, [&](std::size_t i) {
         const auto v = static_cast<Vertex>(i);
         for (const auto [w, arc] : network[v]) {
-            if (network.is_closed(arc) || !(u_[at(v)] - u_[at(w)] > least)) continue;
-            if (network.residual(arc) > closeness * network.residual(reverse(arc))) continue;
-            const double pushed = network.cut(arc);
+            if (!(u_[at(v)] - u_[at(w)] > noise) || network.is_closed(arc)) continue;
+            const bool is_cut =
+                (u_[at(v)] - u_[at(w)] > least) &
+                (network.residual(arc) <= closeness * network.residual(reverse(arc)));
+            const double pushed = is_cut ? network.cut(arc) : 0.0;
             state_.e(v) += pushed;
             state_.e(w) -= pushed;
+            if ((!is_cut || pushed > flow_noise) && !all_dirty_) {
+                dirty_.push_back(v);
+                dirty_.push_back(w);
+            }
         }
     });
 }
@@ -230,10 +243,10 @@ bool ExactFinish::open_flips(double tolerance, WorkBudget& budget) {
         [&](std::size_t i) {
             const Vertex v = state_.order[i];
             for (const auto [w, arc] : network[v]) {
-                if (!network.is_closed(arc)) continue;
-                const double drop = u_[at(v)] - u_[at(w)];
-                if ((network.is_saturated(arc) ? drop : -drop) >= -tolerance) continue;
-                if (!(network.capacity(arc) > 0.0)) continue;  // there is no low side
+                // One rare branch instead of two that cannot be predicted.
+                const double drop = network.signed_as(arc, u_[at(v)] - u_[at(w)]);
+                const bool is_right = (drop >= -tolerance) | !network.is_closed(arc);
+                if (is_right || !(network.capacity(arc) > 0.0)) continue;  // or has no low side
                 dirty_.push_back(v);
                 dirty_.push_back(w);
                 network.open(arc);

@@ -115,7 +115,7 @@ UndirectedNetwork::Outflows UndirectedNetwork::outflows(Vertex v) const {
     for (const auto [to, arc] : (*this)[v]) {
         const double x = flow(arc);
         total.add(x);
-        if (is_closed(arc)) cut.add(x);
+        cut.add(is_closed(arc) ? x : 0.0);
     }
     return {total.value(), cut.value()};
 }

@@ -60,8 +60,12 @@ class UndirectedNetwork {
     double residual(Arc a) const { return capacity(a) - along(a); }
     double capacity(Arc a) const { return std::min(weights_[a >> 1], bound_); }
     bool is_closed(Arc a) const { return std::isnan(x_[a >> 1]); }
-    // For a closed arc: whether it leaves the high side.
-    bool is_saturated(Arc a) const { return !std::signbit(along(a)); }
+    // For a closed arc: x if the arc leaves the high side, -x otherwise.
+    double signed_as(Arc a, double x) const {
+        constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^
+                                     (std::bit_cast<std::uint64_t>(along(a)) & sign));
+    }
 
     void push(Arc a, double amount) {
         const double w = capacity(a);

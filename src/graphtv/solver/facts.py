@@ -77,6 +77,8 @@ class Facts:
         The requested method and preconditioner; ``custom`` for a partition given by the user.
     tolerance : float
         The relative gap to prove, 0 for the exact answer.
+    start_gap : float
+        The relative gap of the warm start; infinite without one.
     """
 
     data: str = "SquaredLoss"
@@ -108,6 +110,7 @@ class Facts:
     method: str = "auto"
     preconditioner: str = "auto"
     tolerance: float = 1e-6
+    start_gap: float = math.inf
 
     @property
     def is_tree(self) -> bool:
@@ -115,12 +118,20 @@ class Facts:
         return self.n_edges < self.n_vertices
 
     @classmethod
-    def of(cls, problem: Problem, method: Any, preconditioner: Any, tolerance: float) -> Facts:
+    def of(
+        cls,
+        problem: Problem,
+        method: Any,
+        preconditioner: Any,
+        tolerance: float,
+        start_gap: float = math.inf,
+    ) -> Facts:
         """Collect the facts; raise ValueError for an unknown method."""
         request: dict[str, Any] = {
             "method": "pdhg" if isinstance(method, PDHG) else as_choice(method, "method", METHODS),
             "preconditioner": preconditioner if isinstance(preconditioner, str) else "custom",
             "tolerance": tolerance,
+            "start_gap": start_gap,
         }
         size: dict[str, Any] = {
             "data": type(problem.data).__name__,

@@ -5,6 +5,7 @@ The thresholds are in `tuning.py`. docs/theory/solver.md explains the rules.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from graphtv.solver.facts import Facts
@@ -44,6 +45,10 @@ class Plan:
         does not.
     shortest_stride : int
         Fewest iterations of a cheap kernel between evaluations of the gap.
+    first_allowance : float
+        Arcs per vertex that max-flow may visit, where it is the first stage.
+    after_flows : str
+        The stage that follows if this is not enough.
     """
 
     method: str
@@ -59,6 +64,8 @@ class Plan:
     next_preconditioner: str = "auto"
     edge_trial: int = 0
     shortest_stride: int = 4
+    first_allowance: float = math.inf
+    after_flows: str = "pdhg"
 
     @property
     def ascends(self) -> bool:
@@ -75,7 +82,8 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
     if method == "auto":
         method, reason = _choose_method(facts, tuning)
     _check_method(facts, method)
-    stage = _first_stage(facts, method)
+    usual = _usual_stage(facts, method)
+    stage = "flows" if method == "exact" and _flows_first(facts, usual, tuning) else usual
     is_trial = stage == "pdhg" and facts.method == "auto" and _is_tried(facts, tuning)
     preconditioner = _chosen_preconditioner(facts, stage, is_trial, tuning)
     flows = method == "exact" or (facts.method == "auto" and _may_flow(facts, method))
@@ -95,6 +103,8 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         shortest_stride=max(
             tuning.shortest_cheap_stride, tuning.cheap_work // (facts.n_entries + facts.n_edges + 1)
         ),
+        first_allowance=tuning.first_flows if facts.has_kinks else tuning.near_flows,
+        after_flows="pdhg" if facts.has_kinks else usual,
     )
 
 
@@ -174,10 +184,18 @@ def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
     return "pdhg", not_descent
 
 
-def _first_stage(facts: Facts, method: str) -> str:
-    """Return the first stage: edges if a decomposition may not be worth its cost."""
-    if method == "exact" and facts.has_kinks:
-        return "flows"  # a loss with kinks gives no better start
+def _flows_first(facts: Facts, usual: str, tuning: Tuning) -> bool:
+    """Whether max-flow is the first stage.
+
+    A loss with kinks gives no better start. A warm start may be near enough.
+    """
+    is_free = facts.method == "auto" and facts.preconditioner == "auto"
+    is_near = facts.start_gap <= tuning.near_start and is_free
+    return facts.has_kinks or (is_near and usual in ("edges", "pdhg") and not facts.is_box)
+
+
+def _usual_stage(facts: Facts, method: str) -> str:
+    """Return the first stage unless max-flow is: edges if forests may not be worth their cost."""
     if method == "pdhg" or not (facts.is_squared or facts.is_box):
         return "pdhg"
     if not facts.is_edgewise:

@@ -195,7 +195,13 @@ def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> 
     reserve = Reserve(n_entries, watch, request.seconds, TUNING)
     points = request.points
     warm = None if points is None else certify_in_time(problem, *points, threads, watch)
-    facts = Facts.of(problem, request.method, request.preconditioner, request.tolerance)
+    facts = Facts.of(
+        problem,
+        request.method,
+        request.preconditioner,
+        request.tolerance,
+        math.inf if warm is None else warm.relative_gap,
+    )
     chosen = plan(facts, TUNING)
     level_set = LevelSet(problem) if chosen.is_level_set else None
     incumbent = Incumbent(problem, level_set, reserve, watch, threads, TUNING)

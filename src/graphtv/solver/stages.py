@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, cast
 
 from graphtv import _core
@@ -101,7 +102,7 @@ class Stages:
     def _first_flows(self, p: Floats | None) -> Flows:
         u = self.current.primal_point()
         p = self.current.dual_point() if p is None else p.copy()
-        start, allowance = rounded(p, self._n_threads), self._tuning.first_flows
+        start, allowance = rounded(p, self._n_threads), self._plan.first_allowance
         return Flows(self._problem, u, p, start, allowance, self._watch, self._n_threads)
 
     def _edges(self, p: Floats | None) -> EdgeDescent:
@@ -194,8 +195,13 @@ class Stages:
         self._add(flows.iterations, 0, 0, 0)
 
     def _after_flows(self, stage: str) -> None:
-        """Start another stage from scratch, after max-flow as the first stage."""
+        """Start another stage after max-flow as the first stage: edges, or another from scratch."""
         flows = self.current
+        if stage == "edges":
+            with suppress(_core.Expired), self._watch:
+                self.current = self._edges(flows.dual_point())
+                self._add(flows.iterations, 0, 0, 0)
+            return
         try:
             with self._watch:
                 made = as_preconditioner("auto", self._problem.graph, watch=self._watch)

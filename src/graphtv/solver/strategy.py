@@ -251,7 +251,7 @@ class Strategy:
         """
         kernel = progress.kernel
         if kernel == "trivial":  # max-flow was the first stage
-            return SwitchTo("pdhg", keeps_point=False)
+            return SwitchTo(self.plan.after_flows, keeps_point=False)
         is_over = kernel == "grid" or self._edges_are_slow(progress, now)
         if is_over and self._has_time_for_forests(now):
             return self._to_forests(progress)

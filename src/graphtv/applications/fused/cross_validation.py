@@ -89,8 +89,8 @@ def cross_validate(
         training, test = model.without(held_out), model.only(held_out)
         total = float(test.weights.sum())
         medians = Medians(model.graph, ~training.observed.reshape(len(folds), -1).all(axis=1))
-        for k, (_, result) in enumerate(training.solutions(lambdas, options)):
-            errors[row, -1 - k] = test.value(medians.settle(result.u)) / total
+        for k, result in training.solutions(lambdas, options):
+            errors[row, k] = test.value(medians.settle(result.u)) / total
         if verbose:
             best = int(np.argmin(errors[row]))
             print(

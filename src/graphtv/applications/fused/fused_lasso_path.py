@@ -277,10 +277,10 @@ def fused_lasso_path(
     Notes
     -----
     λ_max is exact for smooth losses. It is an upper bound for the absolute loss, and if sparsity
-    sets everything to 0. The path is solved from small to large λ, and each problem is warm-started
-    from the flow λp of the previous one. All results are kept with u and p, which takes L (n + m)
-    numbers. The u of each result has the labels of the signal, if it has any. Ctrl-C, or a callback
-    that returns True, raises KeyboardInterrupt.
+    sets everything to 0. The largest and the smallest λ are solved first. Every other λ then lies
+    between two that are solved, and starts between their solutions. All results are kept with u
+    and p, which takes L (n + m) numbers. The u of each result has the labels of the signal, if it
+    has any. Ctrl-C, or a callback that returns True, raises KeyboardInterrupt.
 
     With the squared loss the deviance is RSS / σ², as in scikit-learn's ``LassoLarsIC``. For the
     absolute loss it is that of a Laplace distribution with the same variance. For the Huber loss it
@@ -375,17 +375,17 @@ def _solve_path(
     model: FusedModel, lambdas: Floats, options: dict[str, Any], is_chatty: bool
 ) -> list[Result]:
     """Return the solutions in the order of `lambdas`."""
-    results = []
-    for k, (lam, result) in enumerate(model.solutions(lambdas, options)):
-        results.append(result)
+    results: dict[int, Result] = {}
+    for k, result in model.solutions(lambdas, options):
+        results[k] = result
         if is_chatty:
             print(
-                f"λ {k + 1:3d}/{len(lambdas)} = {lam:10.4g}: {result.status}, relative gap"
+                f"λ {k + 1:3d}/{len(lambdas)} = {lambdas[k]:10.4g}: {result.status}, relative gap"
                 f" {result.relative_gap:.1e}, df {degrees_of_freedom(model, result):6d},"
                 f" {result.setup_time + result.solve_time:.3f} s",
                 flush=True,
             )
-    return results[::-1]
+    return [results[k] for k in range(len(lambdas))]
 
 
 def as_lambdas(values: Any) -> Floats:

@@ -144,22 +144,39 @@ class FusedModel:
             result = better if better.gap < result.gap else result
         return result
 
-    def solutions(self, lambdas: Floats, options: dict[str, Any]) -> Iterator[tuple[float, Result]]:
-        """Solve from small to large λ; the flow λp of one λ is feasible for all larger ones.
+    def solutions(self, lambdas: Floats, options: dict[str, Any]) -> Iterator[tuple[int, Result]]:
+        """Solve for all λ, given in decreasing order; yield indices and results as they come.
 
-        A graph without cycles is solved directly, without a start.
+        The first two are the largest and the smallest λ. Every other one lies between two that are
+        solved, and starts between their solutions. The flow λp is linear there, so this start is
+        feasible. With the squared loss it is the solution on every piece that is the same at both
+        ends. A graph without cycles is solved directly, without a start.
         """
-        start: tuple[Floats, Floats] | None = None
-        last = 0.0
-        for lam in lambdas[::-1].tolist():
-            if start is not None:
-                start = start[0], start[1] * (last / lam)
-            result = self.solve(lam, **options, warm_start=start)
-            yield lam, result
-            is_direct = bool(result.stages) and result.stages[-1].method == "direct"
-            start, last = None if is_direct else (result.u, result.p), lam
-            if result.status == "interrupted":
-                raise KeyboardInterrupt
+        last = len(lambdas) - 1
+        ends = []
+        for k in dict.fromkeys((0, last)):
+            result = self._solve_or_raise(float(lambdas[k]), None, options)
+            ends.append(_point(result))
+            yield k, result
+        intervals = [(0, last, ends[0], ends[-1])]
+        while intervals:
+            a, b, here, there = intervals.pop()
+            k = (a + b) // 2
+            if k == a:
+                continue
+            start = _between(here, there, lambdas[[a, b]], float(lambdas[k]))
+            result = self._solve_or_raise(float(lambdas[k]), start, options)
+            middle = _point(result)
+            intervals += [(a, k, here, middle), (k, b, middle, there)]
+            yield k, result
+
+    def _solve_or_raise(
+        self, lam: float, start: tuple[Floats, Floats] | None, options: dict[str, Any]
+    ) -> Result:
+        result = self.solve(lam, **options, warm_start=start)
+        if result.status == "interrupted":
+            raise KeyboardInterrupt
+        return result
 
     def without(self, held_out: Any) -> FusedModel:
         """Return the model without the data at some vertices.
@@ -271,6 +288,27 @@ def _as_signal(signal: Any, *, is_label: bool) -> Floats:
         where = f" in channel {empty[0]}" if known.ndim > 1 else ""
         raise ValueError(f"signal must contain a number, got NaN everywhere{where}")
     return np.where(known, values, np.nan)
+
+
+def _point(result: Result) -> tuple[Floats, Floats] | None:
+    """Return the points of a result; None if it was solved directly, so that starts are no use."""
+    is_direct = bool(result.stages) and result.stages[-1].method == "direct"
+    return None if is_direct else (result.u, result.p)
+
+
+def _between(
+    here: tuple[Floats, Floats] | None,
+    there: tuple[Floats, Floats] | None,
+    ends: Floats,
+    lam: float,
+) -> tuple[Floats, Floats] | None:
+    """Return the point at λ on the line between two points (u, λp)."""
+    if here is None or there is None:
+        return None
+    share = (lam - ends[0]) / (ends[1] - ends[0]) if ends[1] != ends[0] else 0.0
+    flows = (1.0 - share) * ends[0] / lam, share * ends[1] / lam
+    u = (1.0 - share) * here[0] + share * there[0]
+    return u, np.clip(flows[0] * here[1] + flows[1] * there[1], -1.0, 1.0)
 
 
 def _certified(
