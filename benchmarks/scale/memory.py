@@ -95,7 +95,18 @@ class Count(Callback):
         return Counter(key.rpartition("-")[0] for key in self.keys)
 
 
-STEPS = "relax-tile", "take", "relax-strip", "getitem", "paste", "first-layer", "certify"
+STEPS = (
+    "relax-part",
+    "take",
+    "relax-strip",
+    "getitem",
+    "paste",
+    "reduce-to-pieces",
+    "solve-reduced",
+    "use-values",
+    "border-values",
+    "certify",
+)
 
 
 def tasks(quick: bool) -> None:

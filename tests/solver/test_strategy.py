@@ -141,7 +141,7 @@ class TestPlan:
             (replace(SQUARED, is_tv=False, is_edgewise=False, method="descent"), "HuberTV"),
             (
                 replace(SQUARED, is_tv=False, is_edgewise=False, preconditioner="linear"),
-                "no sum over edges, got 'linear'",
+                "not a sum over edges, got 'linear'",
             ),
             (
                 replace(SIMPLEX, is_vertexwise=False, preconditioner="diagonal"),

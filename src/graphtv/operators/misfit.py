@@ -17,7 +17,7 @@ from graphtv.terms._arrays import from_core, to_core
 from graphtv.terms.weighted_loss import WeightedLoss
 
 MOST_COMPONENTS = 64
-"""Components of the graph up to which A is applied to their indicators, if A is no matrix."""
+"""Most components of the graph to whose indicators A is applied, if A is not a matrix."""
 
 MOST_COLUMNS = 2000
 """The same for a matrix."""

@@ -163,8 +163,8 @@ def _check_method(facts: Facts, method: str) -> None:
 def _check_preconditioner(facts: Facts, name: str) -> None:
     if not facts.is_edgewise and name not in ("none", "diagonal"):
         raise ValueError(
-            "preconditioner must be 'none' or 'diagonal' for a penalty that is no sum over edges,"
-            f" got {name!r}"
+            "preconditioner must be 'none' or 'diagonal' for a penalty that is not a sum over"
+            f" edges, got {name!r}"
         )
     if not facts.is_vertexwise and name == "diagonal":
         raise ValueError("preconditioner must not be 'diagonal': data is not separable")
