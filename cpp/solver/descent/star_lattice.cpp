@@ -101,7 +101,7 @@ void StarLattice<Real>::for_each_run(int slab, const Body& body) const {
 }
 
 template <class Real>
-Stars<Real> StarLattice<Real>::stars(const Run& run, std::vector<Real>& u) {
+Stars<Real> StarLattice<Real>::stars(const Run& run, Values& u) {
     Stars<Real> found{};
     found.centre = &u[run.place];
     for (std::size_t k = 0; k < static_cast<std::size_t>(run.n_axes); ++k) {
@@ -161,8 +161,7 @@ void StarLattice<Real>::recompute(int n_threads) {
 
 // out = g - ∇ᵀflow, on one slab. Flows are 0 where there is no edge.
 template <class Real>
-void StarLattice<Real>::apply(std::vector<Real> Axis::* flow, int slab,
-                              std::vector<Real>& out) const {
+void StarLattice<Real>::apply(Values Axis::* flow, int slab, Values& out) const {
     const std::size_t n_phases = layout_.n_phases(), n_axes = layout_.n_axes();
     for (std::size_t c = 0; c < n_channels_; ++c) {
         const std::size_t begin = c * layout_.n_vertices() + start(slab), end = begin + slab_;

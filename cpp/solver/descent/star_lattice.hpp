@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "graph/staggered.hpp"
 #include "graph/types.hpp"
 #include "parallel/watch.hpp"
 #include "solver/descent/lattice_layout.hpp"
@@ -34,12 +35,13 @@ class StarLattice {
     // Restarts are decided after so many iterations.
     static constexpr int longest_step = SlabSchedule::longest;
 
+    using Values = std::vector<Real, Staggered<Real>>;
+
     // The edges along one axis, each stored at the place of its lower end, channel after channel.
     struct Axis {
-        std::vector<Real> x, y;
-        std::vector<Real> exists;  // 1 or 0 by edge; empty if no edge is missing
-        std::vector<Real>
-            inverse_capacity;  // 1/ω by edge; by star with the first axis if blocks are stars
+        Values x, y;
+        Values exists;            // 1 or 0 by edge; empty if no edge is missing
+        Values inverse_capacity;  // 1/ω by edge; by star with the first axis if blocks are stars
     };
 
     // Two or three axes, all longer than 1. All values are zero.
@@ -50,10 +52,10 @@ class StarLattice {
     std::size_t n_channels() const { return n_channels_; }
     std::vector<Axis>& axes() { return axes_; }  // the last one first
     const std::vector<Axis>& axes() const { return axes_; }
-    std::vector<Real>& inverse_capacity(std::size_t axis) {
+    Values& inverse_capacity(std::size_t axis) {
         return axes_[blocks_ == Blocks::stars ? 0 : axis].inverse_capacity;
     }
-    const std::vector<Real>& inverse_capacity(std::size_t axis) const {
+    const Values& inverse_capacity(std::size_t axis) const {
         return axes_[blocks_ == Blocks::stars ? 0 : axis].inverse_capacity;
     }
     std::span<Real> g() { return g_; }
@@ -83,11 +85,11 @@ class StarLattice {
     std::size_t start(int slab) const { return static_cast<std::size_t>(slab) * slab_; }
     template <class Body>
     void for_each_run(int slab, const Body& body) const;
-    Stars<Real> stars(const Run& run, std::vector<Real>& u);
+    Stars<Real> stars(const Run& run, Values& u);
     void sweep(int slab, Real beta);
     void close(int seam, Real beta);
     void settle(int n_threads);
-    void apply(std::vector<Real> Axis::* flow, int slab, std::vector<Real>& out) const;
+    void apply(Values Axis::* flow, int slab, Values& out) const;
     void recompute(int n_threads);
     void forget_momentum();
 
@@ -97,8 +99,8 @@ class StarLattice {
     std::size_t slab_;  // vertices that share their first coordinate
     int n_slabs_;
     std::vector<Axis> axes_;
-    std::vector<Real> g_;      // by place, channel after channel, like all arrays below
-    std::vector<Real> u_, r_;  // g - ∇ᵀx and g - ∇ᵀy
+    Values g_;      // by place, channel after channel, like all arrays below
+    Values u_, r_;  // g - ∇ᵀx and g - ∇ᵀy
     Momentum momentum_;
     int drift_ = 0;  // iterations since u and r were recomputed
     // True at first and after the watch ended a step: u and r are inconsistent with x and y.

@@ -12,186 +12,145 @@ namespace {
 // Stars are dealt with in chunks whose sums over channels fit in the cache.
 constexpr std::size_t chunk = 128;
 
-// Keeps quotients of zeros finite.
-template <class Real>
-constexpr Real tiny = Real(1e-30);
-
-// The flow is `across` times the part of v across 1 plus `along` times the part along 1.
+// The new flow of a star is scale (y + step g - share common), see `Gradient`.
 template <class Real>
 struct Factors {
-    Real across, along;
+    Real scale, step, share;
 };
 
 template <class Real>
 GRAPHTV_INLINE Real larger(Real a, Real b) {
     return a > b ? a : b;
 }
-template <class Real>
-GRAPHTV_INLINE Real smaller(Real a, Real b) {
-    return a < b ? a : b;
-}
 
-// A Newton step for 1/‖q(μ)‖ = 1/ω, given the squared norms of the two parts of v. With a = 1 + μ and
-// b = k + 1 + μ, ‖q(μ)‖ = √(across b² + along a²) / ab.
-template <class Real>
-GRAPHTV_INLINE Real newton(Real across, Real along, Real inverse_capacity, Real most, Real mu) {
-    const Real a = Real(1) + mu, b = most + mu;
-    const Real p = across * b * b, q = along * a * a, squares = p + q;
-    const Real step = squares * (std::sqrt(squares) * inverse_capacity - a * b);
-    return larger(Real(0), mu + step / (p * b + q * a + tiny<Real>));
-}
-
-// `power` is ⟨x, v - Mx⟩ at the last flow x, which is μω² at a solution on the sphere. So one Newton
-// step from there is exact in the limit; before, the scaling to the ball makes up for most of its error.
-template <int n_axes, class Real>
-GRAPHTV_INLINE Factors<Real> solve(Real across, Real along, Real power, Real inverse_capacity,
-                                   Real n_edges) {
-    if constexpr (n_axes == 1) {
-        const Real factor = Real(1) / larger(Real(2), std::sqrt(along) * inverse_capacity);
-        return {factor, factor};
-    } else {
-        const Real most = n_edges + Real(1);
-        Real mu = larger(Real(0), power * inverse_capacity * inverse_capacity);
-        mu = newton(across, along, inverse_capacity, most, mu);
-        const Real a = Real(1) + mu, b = most + mu;
-        const Real norm = std::sqrt(across * b * b + along * a * a);
-        const Real scale = Real(1) / larger(a * b, norm * inverse_capacity);
-        return {b * scale, a * scale};
-    }
-}
-
-// v of a star in one channel, and the mean of its entries.
+// 1/(k + 1) for a star with k edges.
 template <int n_axes, bool has_gaps, class Real>
-struct Target {
-    Real v[n_axes];
-    Real mean;
+GRAPHTV_INLINE Real step_of(const Stars<Real>& s, std::size_t i) {
+    if constexpr (!has_gaps) return Real(1) / (n_axes + 1);
+    Real n = 1;
+    for (int a = 0; a < n_axes; ++a) n += s.exists[a][i];
+    return Real(1) / n;
+}
 
-    GRAPHTV_INLINE Target(const Stars<Real>& s, std::size_t offset, std::size_t i, Real inverse) {
-        Real sum = 0;
-        for (int a = 0; a < n_axes; ++a) sum += s.y[a][offset + i];
-        mean = 0;
+// The gradient of a star in one channel, and the common part of M⁻¹g.
+template <int n_axes, bool has_gaps, class Real>
+struct Gradient {
+    Real y[n_axes], g[n_axes];
+    Real common;
+
+    GRAPHTV_INLINE Gradient() = default;
+    GRAPHTV_INLINE Gradient(const Stars<Real>& s, std::size_t offset, std::size_t i, Real step) {
+        const Real centre = s.centre[offset + i];
+        common = 0;
         for (int a = 0; a < n_axes; ++a) {
-            Real here = s.y[a][offset + i] + sum + (s.centre[offset + i] - s.ends[a][offset + i]);
-            if constexpr (has_gaps) here *= s.exists[a][i];
-            v[a] = here;
-            mean += here;
+            y[a] = s.y[a][offset + i];
+            g[a] = centre - s.ends[a][offset + i];
+            if constexpr (has_gaps) g[a] *= s.exists[a][i];
+            common += g[a];
         }
-        mean *= inverse;
+        common *= step;
+    }
+
+    // Adds the squared norms of the flows of both kinds of step.
+    GRAPHTV_INLINE void add(const Stars<Real>& s, std::size_t i, Real step, Real& inner,
+                            Real& outer) const {
+        for (int a = 0; a < n_axes; ++a) {
+            Real exact = y[a] + (g[a] - common);
+            if constexpr (has_gaps) exact *= s.exists[a][i];
+            const Real moved = y[a] + step * g[a];
+            inner += exact * exact;
+            outer += moved * moved;
+        }
+    }
+
+    // Moves the flows, and extrapolates y by β.
+    GRAPHTV_INLINE void move(const Stars<Real>& s, const Factors<Real>& factors, std::size_t offset,
+                             std::size_t i, Real beta) const {
+        const Real share = factors.share * common;
+        Real total = 0;
+        for (int a = 0; a < n_axes; ++a) {
+            Real q = factors.scale * (y[a] + (factors.step * g[a] - share));
+            if constexpr (has_gaps) q *= s.exists[a][i];
+            const Real change = q - y[a];
+            total += change;
+            s.ends[a][offset + i] += change;
+            s.y[a][offset + i] = q + beta * (q - s.x[a][offset + i]);
+            s.x[a][offset + i] = q;
+        }
+        s.centre[offset + i] -= total;
     }
 };
 
-// 1/k of a star with k edges.
-template <int n_axes, bool has_gaps, class Real>
-GRAPHTV_INLINE Real inverse_of_edges(const Stars<Real>& s, std::size_t i) {
-    if constexpr (!has_gaps) return Real(1) / n_axes;
-    Real n = 0;
-    for (int a = 0; a < n_axes; ++a) n += s.exists[a][i];
-    return Real(1) / larger(n, Real(1));
+// The exact step if its flow is in the ball, otherwise a gradient step and its projection.
+template <class Real>
+GRAPHTV_INLINE Factors<Real> factors_of(Real inner, Real outer, Real inverse_capacity, Real step) {
+    const bool is_inside = inner * (inverse_capacity * inverse_capacity) <= Real(1);
+    const Real scale = Real(1) / larger(Real(1), std::sqrt(outer) * inverse_capacity);
+    return {is_inside ? Real(1) : scale, is_inside ? Real(1) : step, is_inside ? Real(1) : Real(0)};
 }
 
-template <int n_axes, bool has_gaps, class Real>
-GRAPHTV_INLINE void add_parts(const Stars<Real>& s, const Target<n_axes, has_gaps, Real>& target,
-                              std::size_t offset, std::size_t i, Real& across, Real& along,
-                              Real& power) {
-    Real squares = 0, here = 0, sum = 0, product = 0;
-    for (int a = 0; a < n_axes; ++a) sum += s.x[a][offset + i];
-    for (int a = 0; a < n_axes; ++a) {
-        Real apart = target.v[a] - target.mean;
-        if constexpr (has_gaps) apart *= s.exists[a][i];
-        squares += apart * apart;
-        here += target.v[a];
-        product += s.x[a][offset + i] * (target.v[a] - s.x[a][offset + i] - sum);
-    }
-    across += squares;
-    along += here * target.mean;
-    power += product;
-}
-
-template <int n_axes, bool has_gaps, class Real>
-GRAPHTV_INLINE void move_to(const Stars<Real>& s, const Target<n_axes, has_gaps, Real>& target,
-                            const Factors<Real>& factors, std::size_t offset, std::size_t i,
-                            Real beta) {
-    const Real common = (factors.along - factors.across) * target.mean;
-    Real total = 0;
-    for (int a = 0; a < n_axes; ++a) {
-        Real q = factors.across * target.v[a] + common;
-        if constexpr (has_gaps) q *= s.exists[a][i];
-        const Real step = q - s.y[a][offset + i];
-        total += step;
-        s.ends[a][offset + i] += step;
-        s.y[a][offset + i] = q + beta * (q - s.x[a][offset + i]);
-        s.x[a][offset + i] = q;
-    }
-    s.centre[offset + i] -= total;
-}
-
-template <int n_axes, bool has_gaps, class Real>
-GRAPHTV_INLINE void move_one_channel(const Stars<Real>& given, Real beta) {
+// All values of a star are in registers.
+template <int n_axes, int n_channels, bool has_gaps, class Real>
+GRAPHTV_INLINE void move_few_channels(const Stars<Real>& given, Real beta) {
     const Stars<Real> s = given;
 #pragma GCC ivdep
     for (std::size_t i = 0; i < s.size; ++i) {
-        const Real inverse = inverse_of_edges<n_axes, has_gaps>(s, i);
-        const Target<n_axes, has_gaps, Real> target(s, 0, i, inverse);
-        Real across = 0, along = 0, power = 0;
-        add_parts(s, target, 0, i, across, along, power);
-        const auto factors =
-            solve<n_axes>(across, along, power, s.inverse_capacity[i], Real(1) / inverse);
-        move_to(s, target, factors, 0, i, beta);
+        const Real step = step_of<n_axes, has_gaps>(s, i);
+        Gradient<n_axes, has_gaps, Real> gradients[n_channels];
+        Real inner = 0, outer = 0;
+        for (std::size_t c = 0; c < n_channels; ++c) {
+            gradients[c] = {s, c * s.channel, i, step};
+            gradients[c].add(s, i, step, inner, outer);
+        }
+        const auto factors = factors_of(inner, outer, s.inverse_capacity[i], step);
+        for (std::size_t c = 0; c < n_channels; ++c)
+            gradients[c].move(s, factors, c * s.channel, i, beta);
     }
 }
 
 template <int n_axes, bool has_gaps, class Real>
 GRAPHTV_INLINE void move_channels(const Stars<Real>& given, Real beta) {
     const Stars<Real> s = given;
-    std::array<Real, chunk> across, along, power;
+    std::array<Real, chunk> inner, outer;
+    std::array<Factors<Real>, chunk> factors;
     for (std::size_t first = 0; first < s.size; first += chunk) {
         const std::size_t n = std::min(chunk, s.size - first);
-        std::fill_n(across.begin(), n, Real(0));
-        std::fill_n(along.begin(), n, Real(0));
-        std::fill_n(power.begin(), n, Real(0));
+        std::fill_n(inner.begin(), n, Real(0));
+        std::fill_n(outer.begin(), n, Real(0));
         for (std::size_t c = 0; c < s.n_channels; ++c) {
 #pragma GCC ivdep
             for (std::size_t k = 0; k < n; ++k) {
-                const std::size_t i = first + k;
-                const Real inverse = inverse_of_edges<n_axes, has_gaps>(s, i);
-                const Target<n_axes, has_gaps, Real> target(s, c * s.channel, i, inverse);
-                add_parts(s, target, c * s.channel, i, across[k], along[k], power[k]);
+                const Real step = step_of<n_axes, has_gaps>(s, first + k);
+                const Gradient<n_axes, has_gaps, Real> g(s, c * s.channel, first + k, step);
+                g.add(s, first + k, step, inner[k], outer[k]);
             }
         }
 #pragma GCC ivdep
-        for (std::size_t k = 0; k < n; ++k) {
-            const Real inverse = inverse_of_edges<n_axes, has_gaps>(s, first + k);
-            const auto factors = solve<n_axes>(across[k], along[k], power[k],
-                                               s.inverse_capacity[first + k], Real(1) / inverse);
-            across[k] = factors.across;
-            along[k] = factors.along;
-        }
+        for (std::size_t k = 0; k < n; ++k)
+            factors[k] = factors_of(inner[k], outer[k], s.inverse_capacity[first + k],
+                                    step_of<n_axes, has_gaps>(s, first + k));
         for (std::size_t c = 0; c < s.n_channels; ++c) {
 #pragma GCC ivdep
             for (std::size_t k = 0; k < n; ++k) {
-                const std::size_t i = first + k;
-                const Real inverse = inverse_of_edges<n_axes, has_gaps>(s, i);
-                const Target<n_axes, has_gaps, Real> target(s, c * s.channel, i, inverse);
-                move_to(s, target, {across[k], along[k]}, c * s.channel, i, beta);
+                const Real step = step_of<n_axes, has_gaps>(s, first + k);
+                const Gradient<n_axes, has_gaps, Real> g(s, c * s.channel, first + k, step);
+                g.move(s, factors[k], c * s.channel, first + k, beta);
             }
         }
     }
 }
 
+template <int n_axes, bool has_gaps, class Real>
+GRAPHTV_INLINE void move_any_channels(const Stars<Real>& s, Real beta) {
+    if (s.n_channels == 1) return move_few_channels<n_axes, 1, has_gaps>(s, beta);
+    if (s.n_channels == 3) return move_few_channels<n_axes, 3, has_gaps>(s, beta);
+    move_channels<n_axes, has_gaps>(s, beta);
+}
+
 template <int n_axes, class Real>
 GRAPHTV_INLINE void move_axes(const Stars<Real>& s, Real beta) {
-    const bool has_gaps = s.exists[0] != nullptr;
-    if (s.n_channels == 1) {
-        if (has_gaps)
-            move_one_channel<n_axes, true>(s, beta);
-        else
-            move_one_channel<n_axes, false>(s, beta);
-    } else {
-        if (has_gaps)
-            move_channels<n_axes, true>(s, beta);
-        else
-            move_channels<n_axes, false>(s, beta);
-    }
+    if (s.exists[0] != nullptr) return move_any_channels<n_axes, true>(s, beta);
+    move_any_channels<n_axes, false>(s, beta);
 }
 
 template <class Real>

@@ -5,10 +5,11 @@
 //
 //     min ½ qᵀMq - vᵀq,  ‖q‖ ≤ ω,    M = I + 11ᵀ,
 //
-// where v = My + ∇r at the extrapolated flow y. M has the eigenvalue k + 1 along 1 and the eigenvalue
-// 1 across. So q(μ) = (M + μ)⁻¹v is known from the parts of v along and across 1, and μ is the root
-// of the concave function 1/‖q(μ)‖ - 1/ω, or 0. Newton's method starts from the μ of the last
-// iteration, and q is scaled to the ball. With several channels the norm is over all of them.
+// where v = My + g and g is the gradient at the extrapolated flow y. M has the eigenvalue k + 1 along 1
+// and the eigenvalue 1 across. So y + M⁻¹g is the solution if it is in the ball. Otherwise one step of
+// projected gradients follows, y + g / (k + 1) scaled to the ball, which also increases the dual
+// objective. The exact solution on the sphere is the root of an equation: it takes 2.5 times as long
+// and saves no iterations. With several channels the norm is over all of them.
 #pragma once
 
 #include <array>

@@ -47,7 +47,7 @@ COSTS = MappingProxyType(
         "lattice": Costs(80, 300, 150, 250, math.inf, True),
         "grid": Costs(80, 300, 80, 250, math.inf, True),
         "volume": Costs(80, 300, 40, 250, math.inf, True),
-        "stars": Costs(10, 1, 0, math.inf, math.inf, True, newton=50),
+        "stars": Costs(10, 1, 0, math.inf, math.inf, True, newton=125),
         "coupled": Costs(4, 1, 0, 100, math.inf, True, newton=15),
         "forests": Costs(4, 30, 150, math.inf, 3e-4, False),
         "pdhg": Costs(4, 30, 150, math.inf, math.inf, False),
