@@ -42,35 +42,28 @@ class Convolution:
     dtype = np.dtype(np.float64)
 
     def __init__(self, kernel: Floats, shape: tuple[int, ...], boundary: str) -> None:
-        self._axes = tuple(range(kernel.ndim))
+        self._axes, self._shown = tuple(range(kernel.ndim)), shape
         before = [k - 1 - k // 2 for k in kernel.shape]
         after = [k // 2 for k in kernel.shape]
-        is_larger = boundary == "unknown"
+        larger = tuple(n + k - 1 for n, k in zip(shape, kernel.shape, strict=True))
+        self.image_shape, self.inside = shape, tuple(slice(0, n) for n in shape)
+        self._padded, self._extension = larger, None
+        self._first = [k - 1 for k in kernel.shape]
+        # The circular convolution of the extended image is exact where the kernel fits.
+        self._length = tuple(scipy.fft.next_fast_len(n, real=True) for n in larger)
         is_periodic = boundary == "periodic"
-        self._shown = shape
-        padded = tuple(
-            n if is_periodic else n + k - 1 for n, k in zip(shape, kernel.shape, strict=True)
-        )
-        self.image_shape = padded if is_larger else shape
-        self.inside = tuple(
-            slice(b, b + n) if is_larger else slice(0, n)
-            for b, n in zip(before, shape, strict=True)
-        )
-        self._extension = None
-        if not is_periodic and not is_larger:
+        if is_periodic:
+            self._padded = self._length = shape
+            self._first = [0] * kernel.ndim
+        elif boundary == "unknown":
+            self.image_shape = larger
+            self.inside = tuple(slice(b, b + n) for b, n in zip(before, shape, strict=True))
+        else:
             self._extension = _extension(shape, before, after, boundary)
         self._back = None if self._extension is None else self._extension.T.tocsr()
-        self._padded = padded
-        # The circular convolution of the extended image is exact where the kernel fits.
-        self._length = (
-            padded if is_periodic else tuple(scipy.fft.next_fast_len(n, real=True) for n in padded)
-        )
-        self._first = [0] * kernel.ndim if is_periodic else [k - 1 for k in kernel.shape]
-        self._spectrum = scipy.fft.rfftn(
-            _placed(kernel, self._length, is_periodic), axes=self._axes
-        )
-        pixels = int(np.prod(self.image_shape))
-        self.shape = int(np.prod(shape)), pixels
+        placed = _placed(kernel, self._length, is_periodic)
+        self._spectrum = scipy.fft.rfftn(placed, axes=self._axes)
+        self.shape = int(np.prod(shape)), int(np.prod(self.image_shape))
 
     def matvec(self, x: Floats) -> Floats:
         """Return the convolved image of a flat image."""

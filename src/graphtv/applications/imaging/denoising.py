@@ -202,34 +202,19 @@ def denoise_tv(
                 "isotropic and coupled must be False for a dask array,"
                 f" got isotropic={isotropic}, coupled={coupled}"
             )
-        n_axes = image.ndim - (channel_axis is not None)
-        if make_loss is not SquaredLoss or not is_axial(connectivity, n_axes):
-            raise ValueError(
-                "loss must be 'squared' and connectivity 1 for a dask array,"
-                f" got loss={loss!r}, connectivity={connectivity!r}"
-            )
-        denoised, tiled = _denoise_tiled(
-            image,
-            weight,
-            mask=mask,
-            spacing=spacing,
-            channel_axis=channel_axis,
-            penalty=penalty,
-            **solve_options,
-        )
-        if not is_result_wanted:
-            warn_if_early(tiled, "denoise_tv", stacklevel=4)
-        return (denoised, tiled) if is_result_wanted else denoised
+        _check_tiled(image.ndim - (channel_axis is not None), make_loss, loss, connectivity)
+        options = {"mask": mask, "spacing": spacing, "channel_axis": channel_axis}
+        denoised, tiled = _denoise_tiled(image, weight, penalty=penalty, **options, **solve_options)
+        if is_result_wanted:
+            return denoised, tiled
+        warn_if_early(tiled, "denoise_tv", stacklevel=4)
+        return denoised
     given = as_image(image, "image", mask, channel_axis, holds_counts=make_loss is PoissonLoss)
     layout = given.layout
     if not is_axial(connectivity, len(layout.shape)) and is_isotropic:
         raise ValueError(f"isotropic must be False unless connectivity is 1, got {connectivity!r}")
     if isinstance(weight, str) and weight == "auto":
-        if make_loss is not SquaredLoss or penalty != TotalVariation():
-            raise ValueError(
-                "weight must not be 'auto' unless the loss is squared and the penalty total"
-                f" variation, got loss={loss!r}, penalty={penalty!r}"
-            )
+        _check_auto(make_loss, loss, penalty)
         weight = _suggested(given, spacing, connectivity, solve_options)
     graph = pixel_graph(layout.shape, weight, spacing, connectivity, isotropic=is_isotropic)
     problem = Problem(graph, _make(make_loss, given), penalty)
@@ -251,6 +236,24 @@ def _combined(penalty: Any, isotropic: bool, coupled: bool) -> Any:
             f" got {penalty!r}"
         )
     return IsotropicTV(coupled, penalty.delta) if isotropic else CoupledTV(penalty.delta)
+
+
+def _check_tiled(n_axes: int, make_loss: Loss, loss: Any, connectivity: Any) -> None:
+    """Raise if tiles do not support the loss or the neighbours."""
+    if make_loss is not SquaredLoss or not is_axial(connectivity, n_axes):
+        raise ValueError(
+            "loss must be 'squared' and connectivity 1 for a dask array,"
+            f" got loss={loss!r}, connectivity={connectivity!r}"
+        )
+
+
+def _check_auto(make_loss: Loss, loss: Any, penalty: Any) -> None:
+    """Raise if no weight can be suggested for the loss or the penalty."""
+    if make_loss is not SquaredLoss or penalty != TotalVariation():
+        raise ValueError(
+            "weight must not be 'auto' unless the loss is squared and the penalty total"
+            f" variation, got loss={loss!r}, penalty={penalty!r}"
+        )
 
 
 def _denoise_tiled(*args: Any, **options: Any) -> tuple[Any, Any]:
