@@ -204,6 +204,9 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "ConvexClustering.predict": lambda: {"X": POINTS},
     "ConvexClusteringPath.best": dict,
     "ConvexClusteringPath.best_index": dict,
+    "ConvexClusteringPath.best_lambda": dict,
+    "RegressionPath.best_index": dict,
+    "RegressionPath.best_lambda": dict,
     "ConvexClusteringPath.linkage": dict,
     "TVClassifier": lambda: {
         "affinity": "knn", "n_neighbors": 3, "bandwidth": 0.3, "smoothing": 0.3, "epsilon": 0.01,

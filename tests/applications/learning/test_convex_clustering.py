@@ -197,7 +197,7 @@ def test_paths():
     for lam, warm in zip(given_values.lambdas, given_values.results, strict=True):
         cold = convex_clustering(points, lam=lam, tol=1e-5)
         np.testing.assert_array_equal(warm.labels, cold.labels)
-    with pytest.raises(ValueError, match=r"^lambdas must be positive"):
+    with pytest.raises(ValueError, match=r"^lambdas must be above 0"):
         convex_clustering_path(points, lambdas=[1.0, -1.0])
     with pytest.raises(ValueError, match=r"^ratio must be below 1"):
         convex_clustering_path(points, ratio=2.0)

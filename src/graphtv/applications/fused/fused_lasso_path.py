@@ -17,10 +17,7 @@ from graphtv._validate import (
     as_choice,
     as_count,
     as_flag,
-    as_floats,
     as_real,
-    describe,
-    first_index,
     moderate,
 )
 from graphtv.applications.fused.cross_validation import as_folds, cross_validate
@@ -32,6 +29,7 @@ from graphtv.applications.fused.fused_lasso import graph_of_signal
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.applications.fused.lambda_max import lambda_max, lambda_min
 from graphtv.applications.keywords import check_keywords
+from graphtv.applications.lambdas import as_lambdas, as_ratio, shared_options
 from graphtv.graph.graph import Graph
 from graphtv.graph.labelled import array_of, in_order, is_labelled, with_labels
 from graphtv.result import Result
@@ -314,7 +312,7 @@ def fused_lasso_path(
         raise ValueError("warm_start must not be given: a path uses its own warm starts")
     given = None if lambdas is None else as_lambdas(lambdas)
     count = as_count(n_lambdas, "n_lambdas", minimum=1)
-    part = _as_ratio(ratio)
+    part = None if ratio is None else as_ratio(ratio)
     folds = None
     if cv is not None:
         folds = as_folds(in_order(cv, "cv", made), model, rng)
@@ -354,18 +352,11 @@ def _as_variance(noise_variance: Any) -> float | None:
     return float(moderate(variance, "noise_variance"))
 
 
-def _as_ratio(ratio: Any) -> float | None:
-    part = None if ratio is None else as_real(ratio, "ratio", minimum=0.0, strict=True)
-    if part is not None and part >= 1.0:
-        raise ValueError(f"ratio must be below 1, got {part}")
-    return part
-
-
 def _usual_lambdas(
     model: FusedModel, count: int, ratio: float | None, options: dict[str, Any]
 ) -> tuple[Floats, float]:
     """Return λ evenly spaced on a logarithmic scale, in decreasing order, and λ_max."""
-    largest = lambda_max(model, **_shared(options))
+    largest = lambda_max(model, **shared_options(options))
     if ratio is None and largest > 0.0:
         ratio = min(USUAL_RATIO, lambda_min(model) / largest)
     return geometric(1.0, ratio or USUAL_RATIO, count) * (largest or 1.0), largest
@@ -386,19 +377,3 @@ def _solve_path(
                 flush=True,
             )
     return [results[k] for k in range(len(lambdas))]
-
-
-def as_lambdas(values: Any) -> Floats:
-    """Return the validated values of λ in decreasing order."""
-    lambdas = moderate(as_floats(values, "lambdas"), "lambdas")
-    if lambdas.ndim != 1 or len(lambdas) == 0:
-        raise ValueError(f"lambdas must be a sequence of numbers, got shape {lambdas.shape}")
-    if not (lambdas > 0.0).all():
-        where = first_index(~(lambdas > 0.0))
-        raise ValueError(f"lambdas must be above 0, got {lambdas[where]} at {describe(where)}")
-    return np.sort(lambdas)[::-1].copy()
-
-
-def _shared(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that also apply to the computation of λ_max."""
-    return {name: options[name] for name in ("n_threads", "time_limit") if name in options}

@@ -16,11 +16,11 @@ from graphtv._validate import (
     as_count,
     as_floats,
     as_real,
-    brief,
     moderate,
 )
 from graphtv.applications.graph_input import to_graph
 from graphtv.applications.keywords import check_keywords
+from graphtv.applications.lambdas import as_lambdas, as_ratio
 from graphtv.applications.learning.clustering_graph import clustering_graph
 from graphtv.applications.learning.clusters import ConvexClusters, clusters_at
 from graphtv.decomposition.laplacian import laplacian_solver
@@ -103,6 +103,10 @@ class ConvexClusteringPath:
     def best(self) -> ConvexClusters:
         """Return the clusters that persist longest (see `best_index`)."""
         return self.results[self.best_index()]
+
+    def best_lambda(self) -> float:
+        """Return the λ of these clusters."""
+        return float(self.lambdas[self.best_index()])
 
     def linkage(self) -> Floats:
         """Return the hierarchy of the clusters as in `scipy.cluster.hierarchy.linkage`.
@@ -203,13 +207,11 @@ def convex_clustering_path(
     made = graph_of_points(points, graph, n_neighbors, bandwidth)
     if lambdas is None:
         count = as_count(n_lambdas, "n_lambdas", minimum=1)
-        least = as_real(ratio, "ratio", minimum=0.0, strict=True)
-        if least >= 1:
-            raise ValueError(f"ratio must be below 1, got {ratio}")
+        least = as_ratio(ratio)
         most = largest_lambda(points, made)
         values = geometric(most, most * least, count)
     else:
-        values = _as_lambdas(lambdas)
+        values = as_lambdas(lambdas)
     results: list[ConvexClusters] = []
     for lam in values.tolist():
         start = results[-1] if results else None
@@ -255,13 +257,6 @@ def largest_lambda(points: Floats, graph: Graph) -> float:
         squares += np.square(potential[graph.edges[:, 0]] - potential[graph.edges[:, 1]])
     most = math.sqrt(float(squares.max()))
     return 2.0 ** math.ceil(math.log2(most)) if most > 0 else 1.0
-
-
-def _as_lambdas(lambdas: Any) -> Floats:
-    values = np.atleast_1d(as_floats(lambdas, "lambdas"))
-    if values.ndim != 1 or values.size == 0 or not (values > 0).all():
-        raise ValueError(f"lambdas must be positive numbers, got {brief(lambdas)}")
-    return np.sort(moderate(values, "lambdas"))[::-1]
 
 
 def _join(a: NDArray[Any], b: NDArray[Any]) -> tuple[int, NDArray[np.int32]]:

@@ -27,14 +27,12 @@ from graphtv._validate import Floats, as_array, as_count, as_flag, as_real
 from graphtv.applications.graph_input import to_graph
 from graphtv.applications.imaging.pixel_graph import pixel_graph
 from graphtv.applications.keywords import as_solve_options
+from graphtv.applications.lambdas import as_ratio, shared_options
 from graphtv.applications.regression.design import Design
 from graphtv.applications.regression.linear_model import Fit, LinearModel
 from graphtv.applications.regression.regression_path import RegressionPath, usual_lambdas
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph
-
-SHARED_OPTIONS = ("n_threads", "time_limit")
-"""Options of `solve` that also apply to the computation of the largest λ."""
 
 
 class FusedRegression(BaseEstimator):  # type: ignore[misc]
@@ -114,8 +112,7 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
         as_flag(self.fit_intercept, "fit_intercept")
         as_flag(self.verbose, "verbose")
         as_count(self.n_lambdas, "n_lambdas", minimum=1)
-        if as_real(self.ratio, "ratio", minimum=0.0, strict=True) >= 1.0:
-            raise ValueError(f"ratio must be below 1, got {self.ratio}")
+        as_ratio(self.ratio)
         as_solve_options(self.solve_options)
 
     def _fit(self, X: Any, y: Any, targets: list[Floats], sample_weight: Any) -> None:
@@ -132,7 +129,7 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
             lambdas = self._lambdas(models)
             errors = self._cross_validate(X, y, targets, weights, lambdas)
             path = self._path(models, lambdas, errors)
-            best = path.best_index
+            best = path.best_index()
             self.lam_, self.path_ = float(lambdas[best]), path
             self._warn_of_end(best)
             rows, intercepts = path.coef[best], path.intercept[best]
@@ -161,9 +158,7 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
         return {"tol": self.tol, **(self.solve_options or {})}
 
     def _lambdas(self, models: list[LinearModel]) -> Floats:
-        shared = {
-            name: v for name, v in (self.solve_options or {}).items() if name in SHARED_OPTIONS
-        }
+        shared = shared_options(self.solve_options or {})
         largest = max(model.largest_lambda(**shared) for model in models)
         return usual_lambdas(largest, self.n_lambdas, self.ratio)
 

@@ -58,10 +58,13 @@ class RegressionPath:
         """The mean of the cross-validation error over the folds."""
         return np.asarray(self.cv_errors.mean(axis=0))
 
-    @property
     def best_index(self) -> int:
-        """The index of the λ with the smallest mean error; the largest λ in case of ties."""
+        """Return the index of the λ with the smallest mean error; the largest such λ."""
         return first_least(self.cv_mean)
+
+    def best_lambda(self) -> float:
+        """Return the λ with the smallest mean error."""
+        return float(self.lambdas[self.best_index()])
 
     def _of_one_row(self) -> RegressionPath:
         """Return the path of a model with one row of coefficients, without an axis for rows."""
@@ -79,8 +82,9 @@ class RegressionPath:
         lines = [f"RegressionPath of {len(self)} λ", f"  {'λ':>10} {'pieces':>8} {'cv':>11}"]
         pieces = self.n_pieces.reshape(len(self), -1).sum(axis=1)
         rows = zip(self.lambdas, pieces, self.cv_mean, strict=True)
+        best = self.best_index()
         for k, (lam, count, error) in enumerate(rows):
-            mark = "  ← cv" if k == self.best_index else ""
+            mark = "  ← cv" if k == best else ""
             lines.append(f"  {lam:10.4g} {count:8d} {error:11.5g}{mark}")
         return "\n".join(lines)
 
