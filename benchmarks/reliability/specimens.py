@@ -24,6 +24,7 @@ SIGNAL = np.array([0.0, 1.0, 0.5, 3.0, 2.5, 3.5])
 IMAGE = np.linspace(0, 1, 20).reshape(4, 5) ** 2
 POINTS = np.array([(0, 0), (1, 0), (0, 1), (5, 5), (6, 5), (5, 6), (6, 6), (1, 1)], dtype=float)
 LABELS = np.array([0, 0, -1, 1, 1, -1, -1, -1])
+SIGNAL_OF_POINTS = POINTS.sum(axis=1)
 ARCS = np.array([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)])
 
 MADE_BY_THE_LIBRARY = {
@@ -376,6 +377,9 @@ def _owner(name: str) -> Any:
         "CutPath": lambda: network().cut_path(),
         "ConvexClustering": lambda: graphtv.ConvexClustering(2.0, n_neighbors=3).fit(POINTS),
         "ConvexClusteringPath": lambda: graphtv.convex_clustering_path(POINTS, n_lambdas=3),
+        "RegressionPath": lambda: (
+            graphtv.FusedLinearRegression(n_lambdas=3, cv=2).fit(POINTS, SIGNAL_OF_POINTS).path_
+        ),
         "FusedLassoPath": lambda: graphtv.fused_lasso_path(graph(), SIGNAL, n_lambdas=3),
         "ForestPartition": lambda: graphtv.decompose(graph()),
         "FusedLasso": lambda: graphtv.FusedLasso(0.5, n_neighbors=3).fit(POINTS, np.arange(8.0)),

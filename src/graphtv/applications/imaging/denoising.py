@@ -205,10 +205,9 @@ def denoise_tv(
         _check_tiled(image.ndim - (channel_axis is not None), make_loss, loss, connectivity)
         options = {"mask": mask, "spacing": spacing, "channel_axis": channel_axis}
         denoised, tiled = _denoise_tiled(image, weight, penalty=penalty, **options, **solve_options)
-        if is_result_wanted:
-            return denoised, tiled
-        warn_if_early(tiled, "denoise_tv", stacklevel=4)
-        return denoised
+        if not is_result_wanted:
+            warn_if_early(tiled, "denoise_tv", stacklevel=4)
+        return (denoised, tiled) if is_result_wanted else denoised
     given = as_image(image, "image", mask, channel_axis, holds_counts=make_loss is PoissonLoss)
     layout = given.layout
     if not is_axial(connectivity, len(layout.shape)) and is_isotropic:
