@@ -17,6 +17,7 @@
 #include "terms/poisson.hpp"
 #include "terms/quantile.hpp"
 #include "terms/squared.hpp"
+#include "terms/tilted.hpp"
 
 namespace graphtv::bindings {
 
@@ -127,6 +128,23 @@ std::optional<Interval> domain_of(const Ends& ends) {
 std::span<const double> entries(const In<double>& values, TermShape shape) {
     if (values.size() != 1) require_size(values.size(), shape.size());
     return view(values);
+}
+
+// A loss with a linear and a quadratic term, for parts of larger problems.
+template <class Loss>
+void bind_tilted_term(nb::module_& m, const char* name) {
+    using Term = TiltedTerm<Loss>;
+    nb::class_<Term, SmoothTerm>(m, name).def(
+        "__init__",
+        [](Term* self, const Loss& loss, const In<double>& tilt, const In<double>& rho,
+           const In<double>& anchor) {
+            const TermShape shape = loss.shape();
+            new (self)
+                Term(loss, entries(tilt, shape), entries(rho, shape), entries(anchor, shape));
+        },
+        nb::arg("loss"), nb::arg("tilt").noconvert(), nb::arg("rho").noconvert(),
+        nb::arg("anchor").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+        nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
 }
 
 void bind_interface(nb::module_& m) {
@@ -300,6 +318,10 @@ void bind_terms(nb::module_& m) {
             nb::arg("n_vertices"), nb::arg("n_channels"), nb::arg("labels").noconvert(),
             nb::arg("weights").noconvert(), nb::arg("lower"), nb::arg("upper"),
             nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+
+    bind_tilted_term<HuberTerm>(m, "TiltedHuberTerm");
+    bind_tilted_term<LogisticTerm>(m, "TiltedLogisticTerm");
+    bind_tilted_term<PoissonTerm>(m, "TiltedPoissonTerm");
 
     nb::class_<LinearBoxTerm, SeparableTerm>(m, "LinearBoxTerm")
         .def(

@@ -19,6 +19,7 @@ from graphtv._validate import Floats
 from graphtv.scale import certificate
 from graphtv.scale.certificate import Share
 from graphtv.scale.coordinates import Coordinates
+from graphtv.scale.loss import Loss
 from graphtv.scale.window import Border, Unknown, Window
 
 
@@ -39,7 +40,7 @@ class Block(ABC):
     delta : float
         Width of the Huber penalty, 0 for total variation.
     anchor : ndarray or None
-        u at the beginning of the round, if data is missing.
+        u at the beginning of the round, if the block has a proximal term.
     """
 
     f: NDArray[Any]
@@ -60,11 +61,11 @@ class Block(ABC):
                 hash.update(repr(value).encode())
         return hash.hexdigest()
 
-    def anchored(self) -> Self:
+    def anchored(self, loss: Loss) -> Self:
         """Return this block at the beginning of a round."""
-        if self.c is None or (self.c > 0.0).all():
+        if loss.is_squared and self.c is None:
             return self
-        return replace(self, anchor=self.u)
+        return replace(self, anchor=self.u) if loss.is_flat(self.f, self.c).any() else self
 
     def certify(
         self, beyond: Sequence[Floats | None], unknown: Unknown, coordinates: Coordinates
@@ -77,8 +78,11 @@ class Block(ABC):
         u = coordinates.rounded(self.u)
         values = [None if layer is None else coordinates.rounded(layer) for layer in beyond]
         whole, errors = self._divergence(), self._divergence_errors()
-        shares = [certificate.vertices(u, self.f, self.c, whole, errors)]
-        if self.c is not None:
+        if not unknown.loss.is_squared:
+            shares = [certificate.loss_vertices(unknown.loss, u, self.f, self.c, whole, errors)]
+        else:
+            shares = [certificate.vertices(u, self.f, self.c, whole, errors)]
+        if unknown.loss.is_squared and self.c is not None:
             ends = unknown.least, unknown.most
             shares.append(certificate.unknown_vertices(u, self.c, whole, errors, *ends))
         return certificate.joined([*shares, *self._edge_shares(u, values)])

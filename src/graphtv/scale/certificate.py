@@ -19,15 +19,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtv import _core
 from graphtv._elementary import ROUNDOFF
 from graphtv._validate import Floats
 from graphtv.objective.proof import Proof
+from graphtv.scale.loss import Loss
+from graphtv.terms._arrays import to_core
 
 FORMULA = 2.0**-44
 """The relative error of a few operations, and of NumPy's pairwise sums of nonnegative numbers."""
 
 FLOOR = 2.0**-1000
 """An upper bound of what any product in the formulas loses to underflow."""
+
+_NO_EDGES, _NOTHING = np.empty((0, 2), dtype=np.int32), np.empty(0)
+_NO_PENALTY = _core.EdgewisePenalty(0.0)
 
 
 class Share(NamedTuple):
@@ -56,7 +62,7 @@ def proof_of(shares: Iterable[Share]) -> Proof:
     if not np.isfinite(total).all():
         return Proof(total.primal, -math.inf, math.inf, math.inf, math.inf)
     gap_rounding = total.rounding * (1.0 + FORMULA)
-    rounding = FORMULA * total.primal + total.floor + gap_rounding
+    rounding = FORMULA * abs(total.primal) + total.floor + gap_rounding
     return Proof(total.primal, total.primal - gap, gap, rounding, gap_rounding)
 
 
@@ -78,6 +84,34 @@ def vertices(
     floor = 4.0 * FLOOR * (is_nothing.size - np.count_nonzero(is_nothing))
     total = _sum(gap)
     return Share(_sum(primal), total, _sum(rounding) * 1.01 + FORMULA * total + floor, floor)
+
+
+def loss_vertices(
+    loss: Loss,
+    u: Floats,
+    f: NDArray[Any],
+    c: NDArray[Any] | None,
+    divergence: Floats,
+    errors: Floats,
+) -> Share:
+    """Return the share of all vertices for a loss that is not squared, with and without data.
+
+    Conjugates are those of the loss on its interval, which contains a solution.
+    """
+    slope, counts = to_core(-divergence), to_core(errors) / ROUNDOFF
+    primal, _, gap, rounding, gap_rounding = _core.certify(
+        loss.term(f, c),
+        _NO_EDGES,
+        _NOTHING,
+        _NO_PENALTY,
+        to_core(np.ascontiguousarray(u)),
+        _NOTHING,
+        slope,
+        counts,
+        1,
+    )
+    # The objective may be negative. Twice its size covers the errors of the edges in `proof_of`.
+    return Share(primal, gap, gap_rounding, rounding + 2.0 * FORMULA * abs(primal))
 
 
 def unknown_vertices(

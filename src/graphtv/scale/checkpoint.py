@@ -18,12 +18,13 @@ from graphtv._atomic import replaced
 from graphtv.objective.proof import Proof
 from graphtv.result import Record
 from graphtv.scale.coordinates import Coordinates
+from graphtv.scale.loss import Loss
 from graphtv.scale.parts import Parts
 from graphtv.scale.storage import Folder, Handle
 from graphtv.scale.window import Unknown
 from graphtv.terms._units import Units
 
-FORMAT = 4
+FORMAT = 5
 
 PARTS = ("tiles", "coarse")
 """Names that the folder may contain besides the manifest."""
@@ -64,7 +65,11 @@ class Checkpoint:
             "format": FORMAT,
             "signature": parts.problem.signature,
             "delta": parts.problem.delta,
-            "unknown": [parts.unknown.rho, *(np.asarray(e).tolist() for e in parts.unknown[1:])],
+            "unknown": [
+                parts.unknown.rho,
+                *(np.asarray(e).tolist() for e in parts.unknown[1:3]),
+                parts.unknown.loss,
+            ],
             "version": parts.version,
             "coordinates": [parts.coordinates.centre.tolist(), parts.coordinates.units],
             "records": state.records,
@@ -110,8 +115,8 @@ class Checkpoint:
                 )
                 for part in content["parts"]
             ]
-            rho, least, most = content["unknown"]
-            unknown = Unknown(rho, np.array(least), np.array(most))
+            rho, least, most, loss = content["unknown"]
+            unknown = Unknown(rho, np.array(least), np.array(most), Loss(*loss))
             version = content["version"]
         except (KeyError, TypeError) as error:
             raise ValueError(f"checkpoint {self.path} cannot be read: {error!r}") from None

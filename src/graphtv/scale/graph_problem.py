@@ -10,6 +10,7 @@ import numpy as np
 
 from graphtv.scale import steps
 from graphtv.scale.layout import Index, Pair
+from graphtv.scale.loss import SQUARED, Loss
 from graphtv.scale.part import Part
 from graphtv.scale.strips import matchings
 from graphtv.scale.tuning import TUNING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GraphProblem:
-    """Squared loss and total variation on a graph in parts.
+    """A loss and total variation on a graph in parts.
 
     Attributes
     ----------
@@ -35,6 +36,8 @@ class GraphProblem:
         Width of the Huber penalty, 0 for total variation.
     name : str
         The name of the data in error messages.
+    loss : Loss
+        The loss; its data are f and c.
     """
 
     graph: PartitionedGraph
@@ -43,6 +46,7 @@ class GraphProblem:
     factor: float = 1.0
     delta: float = 0.0
     name: str = "signal"
+    loss: Loss = SQUARED
 
     @property
     def n_entries(self) -> int:
@@ -73,7 +77,7 @@ class GraphProblem:
     def signature(self) -> Any:
         """The sizes of the parts and the numbers of edges across, as JSON."""
         across = [[*pair, count] for pair, count in sorted(self.graph.crossing_counts.items())]
-        return [list(self.graph.sizes), across]
+        return [list(self.graph.sizes), across, self.loss.name, self.loss.delta]
 
     @property
     def bytes_per_round(self) -> int:

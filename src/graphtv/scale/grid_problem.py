@@ -14,6 +14,7 @@ from dask.delayed import Delayed
 from graphtv.scale.coarse_grid import FACTOR, coarse_box
 from graphtv.scale.grid_arrays import dual_arrays
 from graphtv.scale.layout import Index, Pair
+from graphtv.scale.loss import SQUARED, Loss
 from graphtv.scale.tile import Tile
 from graphtv.scale.tiling import Tiling, fitting_chunks, layers
 
@@ -67,6 +68,11 @@ class GridProblem:
     def n_entries(self) -> int:
         """Numbers in f."""
         return math.prod(self.f.shape)
+
+    @property
+    def loss(self) -> Loss:
+        """The squared loss."""
+        return SQUARED
 
     @property
     def input(self) -> str:

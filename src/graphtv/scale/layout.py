@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+from graphtv.scale.loss import Loss
+
 Index = tuple[int, ...]
 
 
@@ -34,6 +36,10 @@ class Layout(Protocol):
     @property
     def c(self) -> Any:
         """Vertex weights; None means 1 everywhere."""
+
+    @property
+    def loss(self) -> Loss:
+        """The loss, without its interval."""
 
     @property
     def kind(self) -> type[Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphtv._validate import brief
 from graphtv.scale.graph_problem import GraphProblem
+from graphtv.scale.loss import Loss, weights_of
 from graphtv.scale.result import PartitionedResult
 from graphtv.scale.solve import solve_partitioned
 from graphtv.terms.penalty import edge_delta
@@ -23,7 +24,7 @@ class PartitionedProblem:
     ----------
     graph : PartitionedGraph
         The graph.
-    data : SquaredLoss
+    data : SquaredLoss, HuberLoss, LogisticLoss or PoissonLoss
         The data term, with one row per vertex.
     penalty : TotalVariation or HuberTV
         The penalty.
@@ -34,22 +35,25 @@ class PartitionedProblem:
     def __init__(
         self, graph: PartitionedGraph, data: Any, penalty: Any, factor: float = 1.0
     ) -> None:
-        loss, delta = as_quadratic(data), edge_delta(penalty)
-        if loss is None or not isinstance(loss, WeightedLoss):
-            raise ValueError(f"data must be a SquaredLoss on a graph in parts, got {brief(data)}")
+        loss, delta = Loss.of(data), edge_delta(penalty)
+        if loss is None:
+            raise ValueError(
+                "data must be a SquaredLoss, HuberLoss, LogisticLoss or PoissonLoss on a graph in"
+                f" parts, got {brief(data)}"
+            )
         if delta is None:
             raise ValueError(
                 "penalty must be TotalVariation() or HuberTV(delta) on a graph in parts,"
                 f" got {penalty!r}"
             )
-        if loss.shape[0] != graph.n_vertices or len(loss.shape) > 2:
+        if data.shape[0] != graph.n_vertices or len(data.shape) > 2:
             raise ValueError(
                 f"data must have one row for each of the {graph.n_vertices} vertices of the graph,"
-                f" got shape {loss.shape}"
+                f" got shape {data.shape}"
             )
         self.graph, self.data, self.penalty = graph, data, penalty
-        c = None if loss.common_weight == 1.0 else loss.weights
-        self._layout = GraphProblem(graph, loss.data, c, factor, delta)
+        c = weights_of(data)
+        self._layout = GraphProblem(graph, data.data, c, factor, delta, loss=loss)
 
     def solve_in_parts(self, options: dict[str, Any], caller: str = "solve") -> PartitionedResult:
         """Solve the problem; see `graphtv.solve`."""

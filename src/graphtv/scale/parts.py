@@ -6,15 +6,13 @@ process). With a folder they are files. Only numbers are sent to the client.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from dask.delayed import delayed
 
 from graphtv.objective.proof import Proof
-from graphtv.scale import steps
+from graphtv.scale import logistic, steps
 from graphtv.scale.census import Census
 from graphtv.scale.certificate import proof_of
 from graphtv.scale.coordinates import Coordinates
@@ -22,6 +20,7 @@ from graphtv.scale.layout import Index, Layout, Pair
 from graphtv.scale.scheduler import compute, persist
 from graphtv.scale.steps import Effort
 from graphtv.scale.storage import Folder, Storage
+from graphtv.scale.task_graph import TaskGraph
 from graphtv.scale.tuning import TUNING
 from graphtv.scale.window import Unknown
 from graphtv.terms._units import scaled
@@ -50,10 +49,11 @@ class Parts:
     def __init__(self, problem: Layout, storage: Storage) -> None:
         self.problem, self.storage = problem, storage
         self.handles: Handles = {}
-        self.unknown = Unknown(TUNING.proximal, np.zeros(()), np.zeros(()))
+        self.unknown = Unknown(TUNING.proximal, np.zeros(()), np.zeros(()), problem.loss)
         self.coordinates = Coordinates()
         self.version = 1
         self._strips = problem.strips()
+        self._graph = TaskGraph()
 
     @property
     def n_parts(self) -> int:
@@ -82,7 +82,7 @@ class Parts:
         """Return whether parts read from a folder belong to the problem."""
         kind, delta = self.problem.kind, self.problem.delta
         return all(
-            compute(
+            self._compute(
                 [
                     self._task(
                         steps.is_made_of, self.handles[index], kind, list(ingredients), delta
@@ -96,23 +96,30 @@ class Parts:
         """Centre and scale the data; set vertices without data to the mean of the others."""
         channel_axes, handles = self.problem.n_channel_axes, self.handles.values()
         tasks = [self._task(steps.take_census, handle, channel_axes) for handle in handles]
-        census = Census.joined(compute(tasks))
+        census = Census.joined(self._compute(tasks))
         census.check(self.problem.name)
-        coordinates = Coordinates.of(census.least, census.most, census.heaviest)
+        loss, plain = self.problem.loss, Coordinates(np.zeros(census.least.shape))
+        coordinates = plain
+        if loss.is_location:
+            coordinates = Coordinates.of(census.least, census.most, census.heaviest)
         if not self._fits(coordinates):
-            coordinates = Coordinates(np.zeros(census.least.shape))
+            coordinates = plain
         a, b = coordinates.units
         self.coordinates = coordinates
-        self.unknown = Unknown(
-            TUNING.proximal * float(scaled(np.float64(census.mean_weight), 2 * a - b)),
-            coordinates.point(census.least),
-            coordinates.point(census.most),
-        )
-        if census.has_unknown or not coordinates.are_plain:
+        ends = census.least, census.most
+        if loss.name == "logistic":
+            ends = tuple(np.full(census.least.shape, end) for end in self._logistic_interval())
+        least, most = map(coordinates.point, ends)
+        loss = loss.between(float(np.min(least)), float(np.max(most)), a)
+        rho = TUNING.proximal * float(scaled(np.float64(census.mean_weight), 2 * a - b))
+        self.unknown = Unknown(rho, least, most, loss)
+        if census.has_unknown or not coordinates.are_plain or not loss.is_squared:
             filling = coordinates.point(np.asarray(census.total / census.known))
             self._keep(
                 {
-                    index: self._task(steps.change_coordinates, handle, index, coordinates, filling)
+                    index: self._task(
+                        steps.change_coordinates, handle, index, coordinates, filling, loss
+                    )
                     for index, handle in self.handles.items()
                 }
             )
@@ -120,7 +127,21 @@ class Parts:
     def _fits(self, coordinates: Coordinates) -> bool:
         """Return whether all numbers of the parts are exact in these coordinates."""
         return coordinates.are_plain or all(
-            compute([self._task(steps.fits, h, coordinates) for h in self.handles.values()])
+            self._compute([self._task(steps.fits, h, coordinates) for h in self.handles.values()])
+        )
+
+    def _logistic_interval(self) -> tuple[float, float]:
+        """Return an interval that contains a solution, from the components of the whole graph."""
+        pieces = [self._task(logistic.take_components, h) for h in self.handles.values()]
+        pairs = [
+            self._task(logistic.joined_components, pieces[low], at_low, pieces[high], at_high)
+            for low, high, at_low, at_high in self.problem.borders()
+        ]
+        found = self._compute([*(self._task(logistic.without_border, p) for p in pieces), *pairs])
+        return logistic.interval(
+            found[: len(pieces)],
+            list(zip(self.problem.borders(), found[len(pieces) :], strict=True)),
+            self.problem.delta,
         )
 
     # Points --------------------------------------------------------------------------------------
@@ -140,14 +161,17 @@ class Parts:
         levels, size = TUNING.cluster_levels, self.problem.n_entries >> 2 * TUNING.cluster_levels
         while size > TUNING.most_pieces:
             levels, size = levels + 1, size >> 2
-        reduced = [self._task(steps.reduce_to_clusters, h, levels) for h in self.handles.values()]
+        loss = self.unknown.loss
+        reduced = [
+            self._task(steps.reduce_to_clusters, h, levels, loss) for h in self.handles.values()
+        ]
         coarse = self._solve_reduced(reduced, tolerance, deadline)
         version, borders = self._next_version(), self.problem.borders()
         places: list[dict[int, int]] = [{} for _ in self.handles]
         for border, (low, high, at_low, at_high) in enumerate(borders):
             places[low][at_low] = places[high][at_high] = border
         started = {
-            index: self._task(steps.start_flows, handle, index, version, mine, coarse)
+            index: self._task(steps.start_flows, handle, index, version, mine, coarse, loss)
             for mine, (index, handle) in zip(places, self.handles.items(), strict=True)
         }
         self._keep(started)
@@ -165,11 +189,28 @@ class Parts:
         }
         for strips in self._strips:
             handles = self._relax_strips(handles, strips, effort)
+        candidates = [handles]
         if self.n_parts > 1 and self.problem.delta == 0.0:
-            handles = self._improve(handles, effort)
-        shares = self._keep(handles, self._shares(handles))
-        returned, unrounded = zip(*shares, strict=True)
-        return proof_of(returned), proof_of(unrounded)
+            improved = self._improve(handles, effort)
+            is_better = self.unknown.loss.is_bounded_by_squares
+            candidates = [improved] if is_better else [improved, handles]
+        return self._best(candidates)
+
+    def _best(self, candidates: list[Handles]) -> tuple[Proof, Proof]:
+        """Compute points, keep those with the smallest gap, and return what is proved of them."""
+        numbered = {
+            (number, *index): handle
+            for number, handles in enumerate(candidates)
+            for index, handle in handles.items()
+        }
+        shares = self._keep(numbered, [s for handles in candidates for s in self._shares(handles)])
+        kept, count, found = self.handles, self.n_parts, []
+        for number in range(len(candidates)):
+            returned, unrounded = zip(*shares[number * count : (number + 1) * count], strict=True)
+            found.append((proof_of(returned), proof_of(unrounded)))
+        best = min(range(len(found)), key=lambda number: found[number][1].gap)
+        self.handles = {index[1:]: kept[index] for index in kept if index[0] == best}
+        return found[best]
 
     def _relax_strips(self, handles: Handles, strips: list[Pair], effort: Effort) -> Handles:
         received: dict[Index, tuple[list[Any], list[Any]]] = {}
@@ -178,7 +219,7 @@ class Parts:
                 self._task(steps.take, handles[low], at_low),
                 self._task(steps.take, handles[high], at_high),
             )
-            found = self._task(steps.relax_strip, *sides, effort, nout=2)
+            found = self._task(steps.relax_strip, *sides, effort)
             for index, at, piece in ((low, at_low, found[0]), (high, at_high, found[1])):
                 places, pieces = received.setdefault(index, ([], []))
                 places.append(at)
@@ -192,12 +233,14 @@ class Parts:
     def _improve(self, handles: Handles, effort: Effort) -> Handles:
         """Replace u by the solution of the problem for functions constant on the pieces of u."""
         flat = TUNING.flat * float(np.max(self.unknown.most - self.unknown.least))
-        most = TUNING.most_pieces // self.n_parts
-        reduced = [self._task(steps.reduce_to_pieces, h, flat, most) for h in handles.values()]
+        most, loss = TUNING.most_pieces // self.n_parts, self.unknown.loss
+        reduced = [
+            self._task(steps.reduce_to_pieces, h, flat, most, loss) for h in handles.values()
+        ]
         coarse = self._solve_reduced(reduced, effort.tolerance, effort.deadline)
         version = self._next_version()
         return {
-            index: self._task(steps.use_values, handle, index, version, number, coarse, flat)
+            index: self._task(steps.use_values, handle, index, version, number, coarse, flat, loss)
             for number, (index, handle) in enumerate(handles.items())
         }
 
@@ -228,20 +271,25 @@ class Parts:
     # Dask ----------------------------------------------------------------------------------------
 
     def task(self, step: Callable[..., Any], index: Index, *args: Any) -> Any:
-        """Return a task on a part."""
-        return self._task(step, self.handles[index], *args)
+        """Return a task on a part, as a delayed object."""
+        self._graph = TaskGraph()
+        return self._task(step, self.handles[index], *args).delayed()
 
-    def _task(self, step: Callable[..., Any], *args: Any, nout: int | None = None) -> Any:
-        """Return a task, named for the dashboard."""
-        key = f"{step.__name__.replace('_', '-')}-{uuid.uuid4().hex}"
-        return delayed(steps.run, pure=False, nout=nout)(
-            step, self.storage, *args, dask_key_name=key
-        )
+    def _task(self, step: Callable[..., Any], *args: Any) -> Any:
+        """Add a task, named for the dashboard."""
+        name = step.__name__.replace("_", "-")
+        return self._graph.add(name, steps.run, step, self.storage, *args)
+
+    def _compute(self, tasks: Sequence[Any]) -> Sequence[Any]:
+        """Return the values of tasks."""
+        graph, self._graph = self._graph, TaskGraph()
+        return compute(graph.delayed(tasks))
 
     def _keep(self, handles: Handles, others: Sequence[Any] = ()) -> Sequence[Any]:
         """Compute tasks on the workers; keep the tiles there and return the other values."""
         keep = compute if isinstance(self.storage, Folder) else persist
-        found = keep([*handles.values(), *others])
+        graph, self._graph = self._graph, TaskGraph()
+        found = keep(graph.delayed([*handles.values(), *others]))
         self.handles = dict(zip(handles, found[: len(handles)], strict=True))
         numbers = found[len(handles) :]
         # Errors of the tasks are raised here.

@@ -92,11 +92,20 @@ def clusters_of(window: Window, levels: int) -> list[Indices]:
     return [labels] * len(_columns(window.f))
 
 
-def reduced(window: Window, border: Any, labels: Sequence[Indices]) -> list[Reduction]:
-    """Return the pieces of a part with their data and edges, for each channel."""
+def reduced(
+    window: Window,
+    border: Any,
+    labels: Sequence[Indices],
+    data: tuple[Floats, Floats | None] | None = None,
+) -> list[Reduction]:
+    """Return the pieces of a part with their data and edges, for each channel.
+
+    `data` are those of a squared loss; by default, those of the window.
+    """
     found, graph = [], window.graph
-    c = None if window.c is None else _columns(window.c)
-    for channel, (f, piece) in enumerate(zip(_columns(window.f), labels, strict=True)):
+    signal, weights_of_data = (window.f, window.c) if data is None else data
+    c = None if weights_of_data is None else _columns(weights_of_data)
+    for channel, (f, piece) in enumerate(zip(_columns(signal), labels, strict=True)):
         count = int(piece.max(initial=-1)) + 1
         weight = np.ones(len(f)) if c is None else c[channel].astype(np.float64)
         mass: Floats = np.bincount(piece, weight, minlength=count).astype(np.float64)

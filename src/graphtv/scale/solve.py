@@ -162,7 +162,8 @@ def _as_checkpoint(given: Any) -> Checkpoint | None:
 
 def _error_bound(rounds: Rounds) -> float | None:
     """Return √(2 gap/γ) ≥ ‖u - u*‖ where γ = 1, without vertex weights."""
-    if rounds.parts.problem.c is not None:
+    problem = rounds.parts.problem
+    if problem.c is not None or not problem.loss.is_squared:
         return None
     proof, unknown = rounds.proof, rounds.parts.unknown
     bound = math.sqrt(2.0 * (proof.gap + proof.gap_rounding)) * (1.0 + 1e-15)
@@ -175,7 +176,7 @@ def _error_bound(rounds: Rounds) -> float | None:
 def _facts(problem: Layout, tolerance: float, checkpoint: Checkpoint | None) -> dict[str, str]:
     penalty = "total variation" if problem.delta == 0.0 else f"Huber({problem.delta:g})"
     facts = {
-        "problem": f"squared loss + {penalty}",
+        "problem": f"{problem.loss.name} loss + {penalty}",
         **problem.description(),
         "method": "block descent over parts and strips across their borders",
         "tolerance": "exact" if tolerance == 0.0 else f"{tolerance:g}",

@@ -20,6 +20,7 @@ from graphtv.scale.certificate import Share
 from graphtv.scale.coarse_grid import prolonged
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.layout import Index
+from graphtv.scale.loss import Loss
 from graphtv.scale.storage import Storage
 from graphtv.scale.tiling import layers
 from graphtv.scale.tuning import TUNING
@@ -119,13 +120,24 @@ def fits(storage: Storage, handle: Any, coordinates: Coordinates) -> bool:
 
 
 def change_coordinates(
-    storage: Storage, handle: Any, index: Index, coordinates: Coordinates, filling: Floats
+    storage: Storage,
+    handle: Any,
+    index: Index,
+    coordinates: Coordinates,
+    filling: Floats,
+    loss: Loss,
 ) -> Any:
-    """Change the coordinates of a tile, and set vertices without data to a value."""
+    """Change the coordinates of a part, and set vertices without data to a value.
+
+    Begin with u in the interval of the loss.
+    """
     tile = storage.get(handle)
-    if coordinates.are_plain and (tile.c is None or (tile.c > 0.0).all()):
+    is_complete = tile.c is None or (tile.c > 0.0).all()
+    if coordinates.are_plain and is_complete and loss.is_squared:
         return handle
     changed = tile.in_coordinates(coordinates, filling)
+    if not loss.is_squared:
+        changed = changed.with_u(np.clip(changed.u, loss.lower, loss.upper))
     return storage.put(changed, index, 1, handle, with_data=True)
 
 
@@ -145,7 +157,7 @@ def prolong(
 def relax_part(storage: Storage, handle: Any, index: Index, version: int, effort: Effort) -> Any:
     """Solve the interior of a part."""
     part = storage.get(handle)
-    moved = part.anchored()
+    moved = part.anchored(effort.unknown.loss)
     moved = moved if effort.is_first else moved.extrapolate(effort.momentum)
     relaxed = effort.relax(moved, effort.is_first)
     return handle if relaxed is part else storage.put(relaxed, index, version, handle)
@@ -187,21 +199,27 @@ def border_values(storage: Storage, handle: Any, where: Any) -> Floats:
 
 
 def reduce_to_pieces(
-    storage: Storage, handle: Any, flat: float, most: int
+    storage: Storage, handle: Any, flat: float, most: int, loss: Loss
 ) -> list[reduction.Reduction] | None:
     """Return the pieces of u in a part; None if there are too many of them."""
     part = storage.get(handle)
     window = part.window()
     labels = reduction.pieces_of(window, flat)
     count = max(int(label.max(initial=0)) + 1 for label in labels)
-    return None if count > most else reduction.reduced(window, part.border(), labels)
+    if count > most:
+        return None
+    data = loss.near(window.f, window.c, window.u) if not loss.is_squared else None
+    return reduction.reduced(window, part.border(), labels, data)
 
 
-def reduce_to_clusters(storage: Storage, handle: Any, levels: int) -> list[reduction.Reduction]:
+def reduce_to_clusters(
+    storage: Storage, handle: Any, levels: int, loss: Loss
+) -> list[reduction.Reduction]:
     """Return clusters of the vertices of a part."""
     part = storage.get(handle)
     window = part.window()
-    return reduction.reduced(window, part.border(), reduction.clusters_of(window, levels))
+    data = loss.start(window.f, window.c) if not loss.is_squared else None
+    return reduction.reduced(window, part.border(), reduction.clusters_of(window, levels), data)
 
 
 def solve_reduced(
@@ -241,6 +259,7 @@ def use_values(
     number: int,
     coarse: list[reduction.Coarse] | None,
     flat: float,
+    loss: Loss,
 ) -> Any:
     """Give the pieces of u in a part the values of the reduced problem."""
     if coarse is None:
@@ -250,6 +269,8 @@ def use_values(
     labels = reduction.pieces_of(window, flat)
     columns = [c.u[number][label] for c, label in zip(coarse, labels, strict=True)]
     u = np.stack(columns, axis=1).reshape(window.u.shape)
+    if not loss.is_squared:
+        u = np.clip(u, loss.lower, loss.upper)
     return storage.put(part.with_u(u), index, version, handle)
 
 
@@ -260,6 +281,7 @@ def start_flows(
     version: int,
     borders: dict[int, int],
     coarse: list[reduction.Coarse] | None,
+    loss: Loss,
 ) -> Any:
     """Start a part from p of the reduced problem across its borders.
 
@@ -273,7 +295,9 @@ def start_flows(
         at: np.stack([c.p[k] for c in coarse], axis=1).reshape(-1, *channels)
         for at, k in borders.items()
     }
-    return storage.put(part.start_across(p), index, version, handle)
+    started = part.start_across(p)
+    started = started if loss.is_squared else started.with_u(part.window().u)
+    return storage.put(started, index, version, handle)
 
 
 def certify(

@@ -1,8 +1,9 @@
 """A window: a subgraph whose outer flows are fixed, and the block solve on it.
 
 The fixed flows out of a window add a linear term ⟨b, u⟩ to its problem, where b is their
-divergence. For the squared loss this is the same loss for the data f - C⁻¹b. So a window is a
-problem of the same kind as the whole, and `graphtv.solve` solves it.
+divergence. For the squared loss this is the same loss for the data f - C⁻¹b. Other losses are
+tilted (see `loss`). So a window is a problem of the same kind as the whole, and `graphtv.solve`
+solves it.
 
 A vertex without data (c = 0) has a term ρ/2 (u - a)² in its window, where the anchor a is u at the
 beginning of the round. For these vertices this is a proximal point method, with u_x = a - (Kᵀx)/ρ.
@@ -24,6 +25,7 @@ from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
 from graphtv.scale import certificate
 from graphtv.scale.certificate import Share
+from graphtv.scale.loss import SQUARED, Loss, TiltedLoss
 from graphtv.solver import solve
 from graphtv.solver.termination import EXACT_GAP
 from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
@@ -31,7 +33,7 @@ from graphtv.terms._arrays import from_core, to_core
 
 
 class Unknown(NamedTuple):
-    """The treatment of vertices without data.
+    """The loss of all parts, and the treatment of vertices without data.
 
     Attributes
     ----------
@@ -39,11 +41,14 @@ class Unknown(NamedTuple):
         Weight of the proximal term.
     least, most : ndarray, one entry per channel
         Bounds of the optimal values.
+    loss : Loss
+        The loss.
     """
 
     rho: float
     least: Floats
     most: Floats
+    loss: Loss = SQUARED
 
 
 class Border(NamedTuple):
@@ -111,6 +116,8 @@ class Window:
         """
         if self.graph.n_edges == 0 and self.f.shape[0] <= 1:
             return self
+        if not unknown.loss.is_squared:
+            return self._relax_tilted(allowed, relative, is_cold, unknown, n_threads, time_limit)
         c = self._c(unknown.rho)
         data = self._data(c)
         inflow = divergence(self.graph, self.p)
@@ -136,8 +143,55 @@ class Window:
         )
         return replace(self, u=result.u, p=result.p)
 
+    def _relax_tilted(
+        self,
+        allowed: float,
+        relative: float,
+        is_cold: bool,
+        unknown: Unknown,
+        n_threads: int | None,
+        time_limit: float | None,
+    ) -> Window:
+        """Solve the window for a loss that is not squared."""
+        problem, loss = self._tilted(unknown, unknown.rho), unknown.loss
+        allowed = max(allowed, relative * abs(self._objective(loss)))
+        proof = problem._prove(to_core(self.u), to_core(self.p))
+        gaps = [proof.gap]
+        if unknown.rho > 0.0 and loss.is_flat(self.f, self.c).any():
+            gaps.append(self._tilted(unknown, 0.0)._prove(to_core(self.u), to_core(self.p)).gap)
+        if max(gaps) <= allowed:
+            return self
+        if relative == 0.0 and len(gaps) > 1:
+            allowed = 0.0  # as for the squared loss without data
+        tolerance = allowed / max(abs(proof.primal), abs(proof.dual), np.finfo(float).tiny)
+        result = solve(
+            problem,
+            tol=tolerance if tolerance > EXACT_GAP else 0.0,
+            warm_start=None if is_cold else (self.u, self.p),
+            n_threads=n_threads,
+            time_limit=time_limit,
+        )
+        return replace(self, u=result.u, p=result.p)
+
+    def _tilted(self, unknown: Unknown, rho: float) -> Problem:
+        loss, f = unknown.loss, np.asarray(self.f, dtype=np.float64)
+        anchor = self.u if self.anchor is None else self.anchor
+        scale = rho * (1.0 if self.c is None else np.where(self.c > 0.0, self.c, 1.0))
+        proximal = np.where(loss.is_flat(f, self.c), scale, 0.0)
+        data = TiltedLoss(loss, f, self.c, self.outflow, proximal, anchor)
+        return Problem(self.graph, data, HuberTV(self.delta) if self.delta else TotalVariation())
+
+    def _objective(self, loss: Loss) -> float:
+        """Return the objective of the window without the flows out of it."""
+        weights, inner = rows(self.graph.weights, self.p), differences(self.graph.edges, self.u)
+        value = loss.term(self.f, self.c).value(to_core(self.u))
+        return float(value) + certificate.edges(weights, self.p, inner, self.delta).primal
+
     def gap(self, unknown: Unknown) -> float:
         """Return the gap of the window's problem."""
+        if not unknown.loss.is_squared:
+            proof = self._tilted(unknown, unknown.rho)._prove(to_core(self.u), to_core(self.p))
+            return float(proof.gap)
         c = self._c(unknown.rho)
         return self._share(self._data(c), c, divergence(self.graph, self.p)).gap
 

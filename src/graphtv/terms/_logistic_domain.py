@@ -70,8 +70,18 @@ def logistic_domain(
     least_edge = np.full(n_components, np.inf)
     np.minimum.at(least_edge, of_edge, graph.weights)
     n_edges = np.bincount(of_edge, minlength=n_components)
-    lower, upper = np.inf, -np.inf
     sums = [_sums(labels, weights, component, n_components, c) for c in range(labels.shape[1])]
+    return domain_of_sums(sums, least_edge, n_edges, growth)
+
+
+def domain_of_sums(
+    sums: list[tuple[Any, Any, Any, Any]], least_edge: Any, n_edges: Any, growth: Growth
+) -> tuple[float, float]:
+    """Return the interval from the sums and the largest weights of either label, by component.
+
+    `sums` has one entry per channel, and each component has both labels or none.
+    """
+    lower, upper = np.inf, -np.inf
     costs = [_cost_of_a_constant(W_pos, W_neg) for W_pos, W_neg, _, _ in sums]
     if growth.couples:
         costs = [np.sum(costs, axis=0)] * len(costs)
