@@ -7,6 +7,7 @@ which of these components the edges across their border join.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -60,8 +61,9 @@ def take_components(storage: Storage, handle: Any) -> Components:
     window, border = part.window(), part.border()
     graph, n = window.graph, len(window.f)
     count, component = _core.connected_components(n, graph.edges, np.ones(graph.n_edges, bool))
-    y = np.asarray(window.f, dtype=np.float64).reshape(n, -1)
-    c = np.ones(y.shape) if window.c is None else np.asarray(window.c).reshape(n, -1)
+    shape = n, math.prod(window.f.shape[1:])
+    y = np.asarray(window.f, dtype=np.float64).reshape(shape)
+    c = np.ones(shape) if window.c is None else np.asarray(window.c).reshape(shape)
     sums = np.zeros((4, y.shape[1], count))
     for channel in range(y.shape[1]):
         for k, sign in enumerate((1.0, -1.0)):

@@ -22,7 +22,9 @@ from graphtv.graph.graph import Graph
 from graphtv.terms import HuberLoss, LogisticLoss, PoissonLoss
 from graphtv.terms._arrays import to_core
 from graphtv.terms._units import NO_UNITS, Units, scaled
-from graphtv.terms.base import CoreTerm, Traits, WeightedLoss, as_quadratic
+from graphtv.terms.core_term import CoreTerm
+from graphtv.terms.traits import Traits, as_quadratic
+from graphtv.terms.weighted_loss import WeightedLoss
 
 NAMES = ("squared", "huber", "logistic", "poisson")
 

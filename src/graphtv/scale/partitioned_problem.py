@@ -10,8 +10,6 @@ from graphtv.scale.loss import Loss, weights_of
 from graphtv.scale.result import PartitionedResult
 from graphtv.scale.solve import solve_partitioned
 from graphtv.terms.penalty import edge_delta
-from graphtv.terms.traits import as_quadratic
-from graphtv.terms.weighted_loss import WeightedLoss
 
 if TYPE_CHECKING:
     from graphtv.scale.partitioned_graph import PartitionedGraph
