@@ -131,7 +131,7 @@ ASKING = {
     "normal_form": {"CoreTerm"},  # only the core's terms can be rescaled
     "operators.misfit": {"WeightedLoss"},  # an operator needs derivatives and sublevel sets
     "derivatives.solution": {"WeightedLoss"},  # a derivative needs those of the loss
-    "scale.partitioned_problem": {"WeightedLoss"},
+    "scale.loss": {"HuberLoss", "LogisticLoss", "PoissonLoss"},  # parts make terms of their own
     "solver.facts": {"WeightedLoss"},
     "solver.newton": {"WeightedLoss"},
     "solver.pdhg": {"CoreTerm"},  # custom terms have a proximal map in Python

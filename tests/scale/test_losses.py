@@ -21,6 +21,7 @@ from graphtv import (
     TotalVariation,
     fused_lasso,
     grid_graph,
+    knn_graph,
     solve,
 )
 from graphtv.scale.loss import Loss, TiltedLoss
@@ -42,17 +43,17 @@ def make_loss(name: str, n: int, rng: Any, missing: float) -> Any:
     return LogisticLoss(np.where(known, labels, 0.0), c)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     name=st.sampled_from(LOSSES),
-    n=st.integers(2, 30),
+    n=st.integers(2, 20),
     n_parts=st.integers(1, 5),
     seed=st.integers(0, 999),
     weight=st.sampled_from([0.05, 0.5, 3.0]),
     missing=st.sampled_from([0.0, 0.3]),
     delta=st.sampled_from([0.0, 0.2]),
 )
-def test_any_partition(
+def test_certificates_of_any_partition(
     name: str, n: int, n_parts: int, seed: int, weight: float, missing: float, delta: float
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -63,16 +64,31 @@ def test_any_partition(
     penalty = HuberTV(delta) if delta else TotalVariation()
     parts = PartitionedGraph(graph, rng.integers(0, n_parts, n))
     with dask.config.set(scheduler="sync"):
-        found = solve(Problem(parts, data, penalty), tol=1e-3)
+        found = solve(Problem(parts, data, penalty), tol=1e-3, max_iterations=4)
     problem = Problem(graph, data, penalty)
-    proof = problem._prove(to_core(found.u), to_core(found.p))
+    proof = problem.objective.prove(to_core(found.u), to_core(found.p))
     slack = found.rounding + proof.rounding
     assert found.primal == pytest.approx(proof.primal, rel=1e-9, abs=slack)
     assert found.gap == pytest.approx(proof.gap, rel=1e-6, abs=slack)
     expected = solve(problem, tol=1e-9)
     assert found.dual <= expected.primal + slack + expected.rounding
     assert expected.dual <= found.primal + slack + expected.rounding
+    if found.status == "optimal":
+        assert proof.gap <= 1e-3 * max(abs(proof.primal), abs(proof.dual)) + slack
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_the_optimum_is_that_in_memory(name: str, missing: float) -> None:
+    rng, n = np.random.default_rng(1), 400
+    points = rng.random((n, 2))
+    graph = knn_graph(points, 5)
+    graph = Graph(n, graph.edges, 0.2 * graph.weights)
+    data = make_loss(name, n, rng, missing)
+    with dask.config.set(scheduler="sync"):
+        found = solve(Problem(PartitionedGraph(graph, 3, points=points), data), tol=1e-4)
     assert found.status == "optimal"
+    assert found.primal == pytest.approx(solve(Problem(graph, data)).primal, rel=2e-4)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -111,17 +127,17 @@ def _entry(term: Any, i: int, u: float, n: int) -> float:
 
 
 def test_channels_checkpoint_and_large_offsets(tmp_path: Path) -> None:
-    rng, graph = np.random.default_rng(0), grid_graph((12, 10))
-    signal = 1e4 + np.stack([rng.normal(size=120), rng.normal(size=120)], axis=1)
+    rng, graph = np.random.default_rng(0), grid_graph((6, 5))
+    signal = 1e4 + np.stack([rng.normal(size=30), rng.normal(size=30)], axis=1)
     parts = PartitionedGraph(graph, 3)
     args: Any = {"lam": 0.3, "loss": "huber", "delta": 0.5}
-    first = fused_lasso(parts, signal, **args, max_iterations=1, checkpoint=tmp_path, tol=1e-9)
+    first = fused_lasso(parts, signal, **args, max_iterations=1, checkpoint=tmp_path, tol=1e-12)
     assert first.status == "iteration_limit"
-    found = fused_lasso(parts, signal, **args, tol=1e-6, checkpoint=tmp_path)
+    found = fused_lasso(parts, signal, **args, tol=1e-4, checkpoint=tmp_path)
     expected = fused_lasso(graph, signal, **args, tol=1e-8)
     assert found.status == "optimal"
     assert found.error_bound is None
-    assert found.primal == pytest.approx(expected.primal, rel=3e-6)
+    assert found.primal == pytest.approx(expected.primal, rel=3e-4)
     with pytest.raises(ValueError, match="same problem"):
         fused_lasso(parts, signal, lam=0.3, checkpoint=tmp_path)
 

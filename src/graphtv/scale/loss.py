@@ -140,11 +140,6 @@ class Loss(NamedTuple):
         steep = np.maximum(f / safe, 1.0)
         return safe - (1.0 - f / safe) * safe / steep, weights * steep / safe
 
-    @property
-    def is_bounded_by_squares(self) -> bool:
-        """Whether the squared loss of `near` is at least this loss."""
-        return self.name != "poisson"
-
 
 SQUARED = Loss()
 

@@ -192,9 +192,22 @@ class Parts:
         candidates = [handles]
         if self.n_parts > 1 and self.problem.delta == 0.0:
             improved = self._improve(handles, effort)
-            is_better = self.unknown.loss.is_bounded_by_squares
-            candidates = [improved] if is_better else [improved, handles]
+            candidates = [improved]
+            if not self.unknown.loss.is_squared:
+                candidates = [improved, handles, self._reverted(handles)]
         return self._best(candidates)
+
+    def _reverted(self, handles: Handles) -> Handles:
+        """Return the new flows with u of the last round.
+
+        Proximal terms may make u worse. But the anchor of these terms is u, and has to move: the
+        old u is kept only if the gap becomes much smaller.
+        """
+        version = self._next_version()
+        return {
+            index: self._task(steps.with_u_of, handle, index, version, self.handles[index])
+            for index, handle in handles.items()
+        }
 
     def _best(self, candidates: list[Handles]) -> tuple[Proof, Proof]:
         """Compute points, keep those with the smallest gap, and return what is proved of them."""
@@ -208,7 +221,8 @@ class Parts:
         for number in range(len(candidates)):
             returned, unrounded = zip(*shares[number * count : (number + 1) * count], strict=True)
             found.append((proof_of(returned), proof_of(unrounded)))
-        best = min(range(len(found)), key=lambda number: found[number][1].gap)
+        handicap = [1.0, 1.0, TUNING.handicap]
+        best = min(range(len(found)), key=lambda k: handicap[k] * found[k][1].gap)
         self.handles = {index[1:]: kept[index] for index in kept if index[0] == best}
         return found[best]
 

@@ -274,6 +274,12 @@ def use_values(
     return storage.put(part.with_u(u), index, version, handle)
 
 
+def with_u_of(storage: Storage, handle: Any, index: Index, version: int, other: Any) -> Any:
+    """Return a part with u of an earlier one."""
+    u = storage.get(other).window().u
+    return storage.put(storage.get(handle).with_u(u), index, version, handle)
+
+
 def start_flows(
     storage: Storage,
     handle: Any,

@@ -56,6 +56,8 @@ class Tuning:
     """A run has stalled if in this number of rounds …"""
     stall_ratio: float = 0.9
     """… the gap has not decreased by this factor (estimate)."""
+    handicap: float = 3.0
+    """An older u is used with new flows if the gap becomes smaller by this factor (estimate)."""
     proximal: float = 1e-2
     """Weight of the proximal term of vertices without data, relative to the mean weight of the
     data. With a smaller weight their values move faster, but windows with few data are harder to

@@ -155,10 +155,12 @@ class Window:
         """Solve the window for a loss that is not squared."""
         problem, loss = self._tilted(unknown, unknown.rho), unknown.loss
         allowed = max(allowed, relative * abs(self._objective(loss)))
-        proof = problem._prove(to_core(self.u), to_core(self.p))
+        proof = problem.objective.prove(to_core(self.u), to_core(self.p))
         gaps = [proof.gap]
         if unknown.rho > 0.0 and loss.is_flat(self.f, self.c).any():
-            gaps.append(self._tilted(unknown, 0.0)._prove(to_core(self.u), to_core(self.p)).gap)
+            gaps.append(
+                self._tilted(unknown, 0.0).objective.prove(to_core(self.u), to_core(self.p)).gap
+            )
         if max(gaps) <= allowed:
             return self
         if relative == 0.0 and len(gaps) > 1:
@@ -190,7 +192,9 @@ class Window:
     def gap(self, unknown: Unknown) -> float:
         """Return the gap of the window's problem."""
         if not unknown.loss.is_squared:
-            proof = self._tilted(unknown, unknown.rho)._prove(to_core(self.u), to_core(self.p))
+            proof = self._tilted(unknown, unknown.rho).objective.prove(
+                to_core(self.u), to_core(self.p)
+            )
             return float(proof.gap)
         c = self._c(unknown.rho)
         return self._share(self._data(c), c, divergence(self.graph, self.p)).gap
