@@ -106,7 +106,7 @@ class Parts:
             coordinates = plain
         a, b = coordinates.units
         self.coordinates = coordinates
-        ends = census.least, census.most
+        ends: tuple[Any, ...] = census.least, census.most
         if loss.name == "logistic":
             ends = tuple(np.full(census.least.shape, end) for end in self._logistic_interval())
         least, most = map(coordinates.point, ends)
