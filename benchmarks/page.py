@@ -188,7 +188,17 @@ class Report:
 
 def measure(n_users: int, seconds: float) -> Report:
     """Start a server, run users against it, and stop it."""
-    command = [sys.executable, "-m", "graphtv", "app", "--no-browser", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "graphtv",
+        "app",
+        "--no-browser",
+        "--port",
+        "0",
+        "--upload",
+        "20",
+    ]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:

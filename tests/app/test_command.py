@@ -24,7 +24,7 @@ def test_it_serves_until_it_is_told_to_end(number):
             address = server.stdout.readline().split()[3]
             assert address.startswith("http://127.0.0.1:")
             with build_opener(ProxyHandler({})).open(address, timeout=20) as answer:
-                assert b"<title>graphtv</title>" in answer.read()
+                assert b"<title>graphtv:" in answer.read()
             server.send_signal(number)
             assert server.wait(20) == 0
         finally:
@@ -43,7 +43,13 @@ def test_a_port_in_use_is_told(capsys):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--port", "70000"), ("--pixels", "0"), ("--upload", "-1"), ("--sessions", "x")],
+    [
+        ("--port", "70000"),
+        ("--pixels", "0"),
+        ("--memory", "0"),
+        ("--upload", "-1"),
+        ("--sessions", "x"),
+    ],
 )
 def test_wrong_options_are_told(option, value, capsys):
     with pytest.raises(SystemExit) as error:

@@ -25,14 +25,14 @@ async def test_undo_erase_and_clear():
         await paint_halves(tab)
         await tab.say("undo")
         assert "second class" in (await tab.hear("waiting"))["message"]
-        assert (await tab.download("labels"))[0] == 409
+        assert (await tab.download("labels.png"))[0] == 409
         await tab.paint(2, (50, 35), (50, 5))
         np.testing.assert_array_equal((await tab.hear_done("labels"))["pixels"], TRUTH)
         await tab.paint(0, (50, 0), (50, 40), size=10)
         assert "second class" in (await tab.hear("waiting"))["message"]
         await tab.say("clear")
         assert "each of two" in (await tab.hear("waiting"))["message"]
-        assert (await tab.download("scribbles"))[0] == 409
+        assert (await tab.download("scribbles.png"))[0] == 409
 
 
 @asynchronous
@@ -58,12 +58,12 @@ async def test_classes_are_added_named_and_removed():
         await tab.paint(3, (52, 5), (50, 35))
         done = await tab.hear_done("labels")
         np.testing.assert_array_equal(done["pixels"], np.where(TRUTH == 2, 3, 1))
-        _, data = await tab.download("labels")
+        _, data = await tab.download("labels.png")
         assert decoded(data).text["Classes"] == "1 red\n2 grün\n3 blue"
         await tab.say("remove", **{"class": 2})
         done = await tab.hear_done("labels")
         np.testing.assert_array_equal(done["pixels"], TRUTH)
-        _, data = await tab.download("scribbles")
+        _, data = await tab.download("scribbles.png")
         assert decoded(data).text["Classes"] == "1 red\n2 blue"
         assert sorted(set(np.asarray(decoded(data)).ravel().tolist())) == [0, 1, 2]
 
@@ -87,7 +87,7 @@ async def test_what_is_downloaded_is_what_the_command_line_reads(tmp_path):
         await tab.upload(encoded(halves()))
         await paint_halves(tab)
         for name in ("image", "scribbles", "labels"):
-            status, data = await tab.download(name)
+            status, data = await tab.download(f"{name}.png")
             assert status == 200
             (tmp_path / f"{name}.png").write_bytes(data)
     inputs = [str(tmp_path / "image.png"), str(tmp_path / "scribbles.png")]
@@ -113,7 +113,7 @@ async def test_every_name_can_be_downloaded(name, shown):
         await tab.say("classes", names=["first", name])
         await paint_halves(tab)
         for file in ("labels", "scribbles"):
-            status, data = await tab.download(file)
+            status, data = await tab.download(f"{file}.png")
             assert status == 200
             assert decoded(data).text["Classes"] == f"1 first\n2 {shown}"
 
@@ -144,6 +144,13 @@ async def test_every_name_can_be_downloaded(name, shown):
         '{"type": "denoise", "weight": "much", "noise": 0, "preconditioner": "auto"}',
         '{"type": "classes", "names": ["one"]}',
         '{"type": "classes", "names": ["a", ""]}',
+        '{"type": "classes", "names": ["a", "b"], "colours": [[1, 2, 3]]}',
+        '{"type": "classes", "names": ["a", "b"], "colours": [[1, 2, 3], [1, 2, 999]]}',
+        '{"type": "slice", "index": -1}',
+        '{"type": "slice", "index": 99}',
+        '{"type": "finish", "weight": "auto", "noise": 0, "preconditioner": "auto"}',
+        '{"type": "denoise", "weight": 1e99, "noise": 0, "preconditioner": "auto"}',
+        '{"type": "race"}',
         '{"type": "classes", "names": ' + str(["x"] * (MOST_CLASSES + 1)).replace("'", '"') + "}",
         '{"type": "remove", "class": 1}',
     ],
@@ -165,4 +172,63 @@ async def test_strokes_before_an_image_are_an_error():
     async with one_tab() as tab:
         await tab.paint(1, (1, 1))
         assert "no image" in (await tab.hear("error"))["message"]
-        assert (await tab.download("image"))[0] == 409
+        assert (await tab.download("image.png"))[0] == 409
+
+
+@asynchronous
+async def test_undo_can_be_undone_and_clear_too():
+    async with one_tab() as tab:
+        await tab.upload(encoded(halves()))
+        await paint_halves(tab)
+        for back in ("undo", "clear"):
+            await tab.say(back)
+            await tab.hear("waiting")
+            await tab.say("redo" if back == "undo" else "undo")
+            np.testing.assert_array_equal((await tab.hear_done("labels"))["pixels"], TRUTH)
+
+
+@asynchronous
+async def test_scribbles_are_downloaded_and_loaded_again():
+    async with one_tab() as tab:
+        await tab.upload(encoded(halves(300, 200)))  # reduced
+        colours = [[250, 0, 0], [0, 250, 0], [1, 2, 3]]
+        await tab.say("classes", names=["sky", "unused", "sea"], colours=colours)
+        await tab.paint(1, (5, 5), (8, 35))
+        await tab.paint(3, (70, 5), (70, 35))
+        first = await tab.hear_done("labels")
+        _, data = await tab.download("scribbles.png")
+        assert decoded(data).getpalette()[3:12] == [250, 0, 0, 0, 250, 0, 1, 2, 3]
+        await tab.say("clear")
+        await tab.hear("waiting")
+        await tab.say("classes", names=["a", "b"])
+        assert await tab.upload_scribbles(data) == (200, '{"classes": 3}')
+        told = await tab.hear("classes")
+        assert told["names"] == ["sky", "unused", "sea"]
+        assert told["colours"][0] == [250, 0, 0]
+        marks = (await tab.hear("marks"))["pixels"]
+        assert set(marks.ravel().tolist()) == {0, 1, 3}
+        again = await tab.hear_done("labels")
+        np.testing.assert_array_equal(again["pixels"], first["pixels"])
+        assert (await tab.download("scribbles.png"))[1] == data
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "status", "words"),
+    [
+        (b"not a png", "image/png", 422, "not a PNG"),
+        (encoded(halves(61, 40)), "image/png", 422, "61 × 40 pixels, but the image has 60 × 40"),
+        (encoded(halves()), "image/png", 422, "no background"),
+        (encoded(TRUTH.astype(np.uint8) * 9), "image/png", 422, "class 18"),
+        (encoded(TRUTH.astype(np.uint8) // 2), "image/png", 422, "at least 2"),
+        (encoded(halves(), "JPEG"), "image/jpeg", 415, "PNG"),
+    ],
+)
+@asynchronous
+async def test_other_files_are_no_scribbles(data, kind, status, words):
+    async with one_tab() as tab:
+        assert (await tab.upload_scribbles(encoded(halves())))[0] == 409
+        await tab.upload(encoded(halves()))
+        answer, text = await tab.upload_scribbles(data, kind)
+        assert answer == status
+        assert words in text
+        assert (await paint_halves(tab))["done"]

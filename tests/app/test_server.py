@@ -13,6 +13,7 @@ async def test_the_page_and_its_files_are_served_with_a_strict_policy():
             ("/", "text/html"),
             ("/static/main.js", "text/javascript"),
             ("/static/style.css", "text/css"),
+            ("/static/stage.css", "text/css"),
             ("/static/icon.svg", "image/svg+xml"),
         ]:
             async with client.get(server.address + path) as response:

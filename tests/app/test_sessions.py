@@ -88,7 +88,7 @@ async def test_sessions_that_nobody_uses_are_dropped():
             await tab.upload(encoded(halves()))
             await tab.hear("expired")
             assert len(server.sessions) == 0
-            assert (await tab.download("image"))[0] == 404
+            assert (await tab.download("image.png"))[0] == 404
         async with Tab(client, server.address):
             pass
         await eventually(lambda: len(server.sessions) == 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphtv.app import limits, pool
 from graphtv.app.pool import Pool
-from graphtv.app.strokes import Stroke, Strokes
+from graphtv.app.strokes import MOST_SHEETS, Stroke, Strokes, enlarged_marks, reduced_marks
 
 SHAPE = (20, 30)
 
@@ -55,6 +55,69 @@ def test_pixels_are_those_near_the_path(stroke):
     near, far = away < radius - 0.02, away > radius + 0.02
     assert (painted.marks[near] == stroke.number).all()
     assert (painted.marks[far] == 0).all()
+
+
+@given(st.lists(st.one_of(strokes, st.just("clear"), st.just("sheet")), max_size=6))
+def test_redo_repeats_what_undo_took_back(steps):
+    painted = Strokes(SHAPE)
+    for step in steps:
+        take(painted, step)
+    after, n_steps, seen = painted.marks, len(painted), []
+    while len(painted):
+        seen.append(painted.marks)
+        painted.undo()
+    assert not painted.marks.any()
+    for marks in reversed(seen):
+        painted.redo()
+        np.testing.assert_array_equal(painted.marks, marks)
+    np.testing.assert_array_equal(painted.marks, after)
+    assert len(painted) == n_steps
+
+
+def take(painted, step):
+    if step == "clear":
+        painted.clear()
+    elif step == "sheet":
+        painted.replace(np.tile(np.array([0, 1, 2], dtype=np.uint8), (20, 10)))
+    else:
+        painted.add(Stroke(step.number, step.size, list(step.points)), continues=False)
+
+
+def test_a_new_stroke_ends_redo_and_old_sheets_are_forgotten():
+    painted = Strokes(SHAPE)
+    stroke = Stroke(1, 3.0, [(1.0, 1.0)])
+    painted.add(stroke, continues=False)
+    painted.undo()
+    painted.add(Stroke(2, 3.0, [(9.0, 9.0)]), continues=False)
+    before = painted.marks
+    painted.redo()
+    np.testing.assert_array_equal(painted.marks, before)
+    for _ in range(3 * MOST_SHEETS):
+        painted.replace(np.ones(SHAPE, dtype=np.uint8))
+    assert len(painted) <= MOST_SHEETS
+
+
+def test_removing_a_class_changes_sheets_too():
+    painted = Strokes((1, 4))
+    painted.replace(np.array([[0, 1, 2, 3]], dtype=np.uint8))
+    painted.remove_class(2)
+    np.testing.assert_array_equal(painted.marks, [[0, 1, 0, 2]])
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 5), st.integers(1, 5))
+def test_scribbles_that_were_enlarged_come_back_as_they_were(height, width, more, wider):
+    rng = np.random.default_rng(height + 10 * width)
+    marks = rng.integers(0, 4, (height, width), dtype=np.uint8)
+    large = (height * more + height // 3, width * wider + width // 2)
+    enlarged = enlarged_marks(marks, large)
+    assert enlarged.shape == large
+    np.testing.assert_array_equal(reduced_marks(enlarged, (height, width)), marks)
+
+
+def test_thin_scribbles_survive_the_reduction():
+    marks = np.zeros((100, 100), dtype=np.uint8)
+    marks[57] = 3
+    assert (reduced_marks(marks, (10, 10))[5] == 3).all()
 
 
 def test_there_is_an_end_to_strokes(monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 from graphtv.app import denoiser, segmenter
 from graphtv.app.photo import Photo
 from graphtv.app.time_slice import TimeSlice
+from graphtv.io.pictures import Picture
 from page_support import halves
 
 
@@ -16,12 +17,12 @@ def never():
 def workers(width=120, height=90):
     """Return a segmenter and a denoiser of a noisy image, with a job each."""
     pixels = halves(width, height, seed=3)
-    photo = Photo(pixels, pixels.shape[:2])
-    marks = np.zeros(photo.shape, dtype=np.uint8)
+    photo = Photo(Picture(pixels, "png", 2))
+    marks = np.zeros(photo.size, dtype=np.uint8)
     marks[20:-20, 10:14], marks[20:-20, -14:-10] = 1, 2
     return (
-        (segmenter.Segmenter(photo), segmenter.Job(marks, 0.15, "none")),
-        (denoiser.Denoiser(photo), denoiser.Job(0.3, 0.3, "none")),
+        (segmenter.Segmenter(pixels), segmenter.Job(marks, 0.15, "none")),
+        (denoiser.Denoiser(photo, 0, 10**6), denoiser.Job(0.3, 0.3, preconditioner="none")),
     )
 
 
@@ -54,7 +55,7 @@ def test_after_a_turn_work_goes_on_where_it_was(which):
 
 def test_a_suggestion_is_given_up_when_nobody_wants_it():
     worker = workers()[1][0]
-    job, asked = denoiser.Job(None, 0.3, "auto"), []
+    job, asked = denoiser.Job(None, 0.3), []
 
     def later():
         asked.append(1)

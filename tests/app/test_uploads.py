@@ -29,6 +29,7 @@ from tab import Tab
         (lambda: encoded(halves(), "JPEG"), "image/jpeg"),
         (lambda: encoded(halves(), "WEBP"), "image/webp"),
         (lambda: encoded(halves(), "BMP"), "image/bmp"),
+        (lambda: encoded(halves(), "TIFF"), "image/tiff"),
         (lambda: encoded(halves()[..., 0]), "image/png"),
         (lambda: encoded(halves()[..., 0].astype(np.uint16) * 257), "image/png"),
         (lambda: encoded(Image.fromarray(halves()).convert("RGBA")), "image/png"),
@@ -45,7 +46,7 @@ async def test_images_of_all_kinds_are_taken(make, kind):
         assert (status, text) == (200, '{"width": 60, "height": 40}')
         message = await tab.hear("image")
         assert (message["width"], message["height"], message["original"]) == (60, 40, [60, 40])
-        status, data = await tab.download("image")
+        status, data = await tab.download("image.png")
         assert status == 200
         shown = np.asarray(decoded(data), dtype=float)
         assert shown.shape == (40, 60, 3)
@@ -64,6 +65,11 @@ def bomb(width, height):
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
     content = chunk(b"IDAT", zlib.compress(bytes(100_000)))
     return b"\x89PNG\r\n\x1a\n" + header + content + chunk(b"IEND", b"")
+
+
+def huge_tiff():
+    """Return a small TIFF with many pixels."""
+    return encoded(Image.new("L", (2100, 2100)), "TIFF", compression="tiff_adobe_deflate")
 
 
 @pytest.mark.parametrize(
@@ -86,6 +92,16 @@ def bomb(width, height):
         (encoded(halves()), "multipart/form-data", 415, "not a PNG, JPEG"),
         (encoded(halves()), "image/svg+xml", 415, "not a PNG, JPEG"),
         (encoded(halves(), "GIF"), "image/gif", 415, "not a PNG, JPEG"),
+        (encoded(halves()), "image/tiff", 422, "not a TIFF"),
+        (b"II*\0" + bytes(60), "image/tiff", 422, "TIFF"),
+        (encoded(halves(), "TIFF")[:-500], "image/tiff", 422, "TIFF"),
+        (huge_tiff(), "image/tiff", 422, "too large"),
+        (
+            encoded(Image.fromarray(np.full((40, 60), np.inf, np.float32)), "TIFF"),
+            "image/tiff",
+            422,
+            "infinite",
+        ),
     ],
 )
 @asynchronous
@@ -111,7 +127,7 @@ async def test_photographs_are_shown_upright_and_transparency_is_white(kind):
         message = await tab.hear("image")
         assert message["original"] == [200, 300]
         assert message["width"] < message["height"]
-        _, data = await tab.download("image")
+        _, data = await tab.download("image.png")
         shown = np.asarray(decoded(data), dtype=float)
         middle = len(shown) // 2
         np.testing.assert_allclose(shown[: middle - 2].mean((0, 1)), (200, 60, 50), atol=5)
@@ -119,7 +135,7 @@ async def test_photographs_are_shown_upright_and_transparency_is_white(kind):
         clear = np.zeros((200, 300, 4), dtype=np.uint8)
         clear[:, :150] = (10, 20, 30, 255)
         await tab.upload(encoded(clear))
-        _, data = await tab.download("image")
+        _, data = await tab.download("image.png")
         shown = np.asarray(decoded(data))
         assert (shown[:, 0] == (10, 20, 30)).all()
         assert (shown[:, -1] == 255).all()
@@ -172,7 +188,7 @@ async def test_large_images_are_reduced_and_labels_have_the_original_size():
         await tab.paint(1, (5, 5), (8, 35))
         await tab.paint(2, (70, 5), (70, 35))
         await tab.hear_done("labels")
-        _, data = await tab.download("labels")
+        _, data = await tab.download("labels.png")
         labels = np.asarray(decoded(data))
         assert labels.shape == (200, 300)
         assert (labels[:, :140] == 1).all()

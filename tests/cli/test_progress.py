@@ -2,7 +2,6 @@
 
 import builtins
 import io
-import math
 import os
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import threading
 import pytest
 
 from graphtv import Problem, SquaredLoss, gallery, grid_graph, solve
-from graphtv.cli.progress import Reach, progress_bar
+from graphtv.cli.progress import progress_bar
 
 PROGRAM = """
 from graphtv import Problem, SquaredLoss, gallery, grid_graph, solve
@@ -101,21 +100,6 @@ def test_silent_without_rich(monkeypatch, capsys):
     with progress_bar("working", 1e-6) as callback:
         assert callback is None
     assert capsys.readouterr() == ("", "")
-
-
-def test_the_bar_follows_the_decades_and_never_goes_back():
-    reach = Reach(1e-6)
-    assert reach(math.inf) == 0.0
-    assert reach(1e-2) == 0.0
-    assert reach(1e-4) == pytest.approx(0.5)
-    assert reach(1e-3) == pytest.approx(0.5)
-    assert reach(1e-9) == 1.0
-    assert reach(0.0) == 1.0
-
-
-@pytest.mark.parametrize("gap", [1e-13, 0.0])
-def test_a_start_within_the_tolerance_fills_the_bar(gap):
-    assert Reach(0.0)(gap) == 1.0
 
 
 def test_a_run_with_the_bar_is_the_same_run():

@@ -13,7 +13,13 @@ from graphtv.app.limits import Limits
 from graphtv.app.server import Server
 from tab import Tab
 
-SMALL = Limits(upload_bytes=200_000, decoded_pixels=1_000_000, pixels=4_000, sessions=16)
+SMALL = Limits(
+    upload_bytes=200_000,
+    decoded_pixels=1_000_000,
+    pixels=4_000,
+    preview_pixels=4_000,
+    sessions=16,
+)
 TRUTH = np.where(np.arange(60) < 30, 1, 2) * np.ones((40, 1), dtype=int)
 """Classes of the two halves of the image below."""
 

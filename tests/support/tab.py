@@ -74,9 +74,27 @@ class Tab:
         async with self.client.post(url, data=data, headers=headers) as response:
             return response.status, await response.text()
 
+    async def upload_scribbles(self, data: bytes, kind: str = "image/png") -> tuple[int, str]:
+        """Send scribbles; return the status of the answer, and its text."""
+        url = f"{self.address}/session/{self.token}/scribbles"
+        headers = {"Content-Type": kind}
+        async with self.client.post(url, data=data, headers=headers) as response:
+            return response.status, await response.text()
+
+    async def denoise(self, kind: str = "denoise", **settings: Any) -> None:
+        """Send settings of denoising, with defaults for those that are missing."""
+        await self.say(kind, **{"weight": 0.3, "noise": 0.0, "preconditioner": "auto"} | settings)
+
+    async def hear_state(self, *states: str) -> dict[str, Any]:
+        """Return the next progress message of a full-size run in one of these states."""
+        while True:
+            message = await self.hear("progress", "error")
+            if message["type"] == "error" or message["state"] in states:
+                return message
+
     async def download(self, name: str) -> tuple[int, bytes]:
         """Return the status and the content of a download."""
-        url = f"{self.address}/session/{self.token}/{name}.png"
+        url = f"{self.address}/session/{self.token}/{name}"
         async with self.client.get(url) as response:
             return response.status, await response.read()
 
@@ -115,6 +133,6 @@ def _pixels(header: dict[str, Any], payload: bytes) -> NDArray[np.uint8]:
     """Return labels of shape (h, w), or the noisy and the clean image, (2, h, w, 3)."""
     pixels = np.frombuffer(payload, dtype=np.uint8)
     height, width = header["height"], header["width"]
-    if header["type"] == "labels":
+    if header["type"] in ("labels", "marks"):
         return pixels.reshape(height, width)
     return pixels.reshape(2, height, width, 3)

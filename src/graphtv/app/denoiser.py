@@ -1,25 +1,39 @@
-"""Repeated denoising of one image as the weight changes; each run is warm-started."""
+"""Repeated denoising of one slice as the weight changes; each run is warm-started.
+
+A large slice is denoised in a reduced size, as a preview. If one pixel of the preview is the mean
+of s × s pixels of the image, the preview uses the weight divided by s: the squares of the loss
+count s² times, and the differences s times. So flat regions move by the same amount in both sizes.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtv._validate import as_intensities
+from graphtv._validate import Floats
 from graphtv.app.frame import Frame, finite
-from graphtv.app.photo import Photo
+from graphtv.app.photo import Photo, averaged, reduced_shape
 from graphtv.app.time_slice import TimeSlice
 from graphtv.applications.imaging.denoising import denoise_tv
 from graphtv.applications.imaging.noise import suggest_weight
 from graphtv.result import Result
 from graphtv.solver.progress import Info
 
-TOLERANCE = 1e-4
+TOLERANCE = 1e-5
 LEAST_WEIGHT, MOST_WEIGHT = 0.001, 1.0
+"""Weights that can be chosen, relative to the contrast of the image."""
+
 SUGGESTION_SECONDS = 3.0
+SUGGESTION_SIDE = 2048
+"""The weight is suggested from the middle of a slice, up to this height and width."""
+
+NEIGHBOURS = 1
+"""Slices on each side that the preview of a volume includes."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +45,39 @@ class Job:
     weight : float or None
         The weight of `denoise_tv`, or None to use `suggest_weight`.
     noise : float
-        Standard deviation of the noise to add to the image, relative to white.
+        Standard deviation of the noise to add to the image, relative to its contrast.
+    isotropic, coupled : bool
+        As in `denoise_tv`.
+    is_volume : bool
+        Whether slices are neighbours. Otherwise each slice is denoised separately.
     preconditioner : str
         As in `graphtv.solve`.
     """
 
     weight: float | None
-    noise: float
-    preconditioner: str
+    noise: float = 0.0
+    isotropic: bool = False
+    coupled: bool = False
+    is_volume: bool = False
+    preconditioner: str = "auto"
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The denoised image, the noisy image and the state of the solver."""
+    """The denoised slice, the noisy slice and the state of the solver.
+
+    Attributes
+    ----------
+    clean, noisy : ndarray of uint8
+        The slices for display.
+    values : ndarray or None
+        The result in full size, as `denoise_tv` returns it, if the answer is final and the image is
+        not reduced.
+    """
 
     clean: NDArray[np.uint8]
     noisy: NDArray[np.uint8]
+    values: Floats | None
     weight: float
     iterations: int
     relative_gap: float
@@ -62,6 +93,7 @@ class Answer:
             "type": "denoised",
             "width": width,
             "height": height,
+            "full": self.values is not None,
             "weight": self.weight,
             "iterations": self.iterations,
             "gap": finite(self.relative_gap),
@@ -75,14 +107,16 @@ class Answer:
 
 
 class Denoiser:
-    """Denoises one image and keeps intermediate results; used by one thread at a time."""
+    """Denoises one slice and keeps intermediate results; used by one thread at a time."""
 
-    def __init__(self, photo: Photo) -> None:
-        self._pixels = as_intensities(photo.pixels)
-        self._noise: float | None = None
-        self._noisy = self._pixels
-        self._suggested: float | None = None
-        self._start: Result | None = None
+    def __init__(self, photo: Photo, index: int, most_pixels: int) -> None:
+        self._photo, self._index = photo, index
+        self._shape = reduced_shape(photo.size, most_pixels)
+        self._shrink = math.sqrt(math.prod(photo.size) / math.prod(self._shape))
+        self._noise: tuple[float, bool] | None = None
+        self._noisy: Floats = np.empty(0)
+        self._suggested: tuple[float, float] | None = None
+        self._start: tuple[tuple[bool, bool, bool], Result] | None = None
         self._job: Job | None = None
         self._iterations, self._seconds = 0, 0.0
 
@@ -99,27 +133,31 @@ class Denoiser:
         """
         if job is not self._job:
             self._job, self._iterations, self._seconds = job, 0, 0.0
-        self._add_noise(job.noise)
-        weight = self._suggestion(time_slice) if job.weight is None else job.weight
-        is_warm = self._start is not None
+        noisy = self._data(job)
+        weight = self._suggestion(job.noise, time_slice) if job.weight is None else job.weight
+        model = (job.isotropic, job.coupled, job.is_volume)
+        start = self._start[1] if self._start is not None and self._start[0] == model else None
 
         def answer(
-            u: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+            u: Floats,
             iterations: int,
             gap: float,
             seconds: float,
             preconditioner: str,
             is_done: bool,
         ) -> Answer:
+            middle = _middle(u.reshape(noisy.shape))
+            is_full = is_done and self._shrink == 1.0 and self._photo.n_slices == 1
             return Answer(
-                clean=_bytes(u.reshape(self._pixels.shape)),
-                noisy=_bytes(self._noisy),
+                clean=self._photo.shown_intensities(middle),
+                noisy=self._photo.shown_intensities(_middle(noisy)),
+                values=middle if is_full else None,
                 weight=weight,
                 iterations=self._iterations + iterations,
                 relative_gap=gap,
                 seconds=self._seconds + seconds,
                 preconditioner=preconditioner,
-                is_warm=is_warm,
+                is_warm=start is not None,
                 is_done=is_done,
             )
 
@@ -130,16 +168,15 @@ class Denoiser:
             return time_slice.ends()
 
         _, result = denoise_tv(
-            self._noisy,
-            weight,
-            channel_axis=-1,
+            noisy,
             return_result=True,
-            preconditioner=job.preconditioner,
             tol=TOLERANCE,
-            warm_start=self._start,
+            warm_start=start,
             callback=report,
             stop=time_slice.ends,
             n_threads=time_slice.n_threads,
+            preconditioner=job.preconditioner,
+            **self._model(job, weight),
         )
         if result.iterations == 0 and result.status != "optimal":
             return None
@@ -152,32 +189,73 @@ class Denoiser:
             result.preconditioner,
             result.status != "interrupted",
         )
-        self._start = result
+        self._start = model, result
         self._iterations += result.iterations
         self._seconds += seconds
         return done
 
-    def _add_noise(self, noise: float) -> None:
-        if noise != self._noise:
-            rng = np.random.default_rng(0)
-            added = noise * rng.standard_normal(self._pixels.shape)
-            self._noise, self._noisy, self._suggested = noise, self._pixels + added, None
+    def contest(self, job: Job, weight: float) -> tuple[Floats, dict[str, Any]]:
+        """Return the preview's data and the arguments of `denoise_tv`, for a race."""
+        return self._data(job), self._model(job, weight)
 
-    def _suggestion(self, time_slice: TimeSlice) -> float:
-        if self._suggested is not None:
-            return self._suggested
+    def _model(self, job: Job, weight: float) -> dict[str, Any]:
+        """Return the arguments of `denoise_tv` for data in the size of the preview."""
+        model: dict[str, Any] = {
+            "weight": weight / self._shrink,
+            "channel_axis": -1,
+            "isotropic": job.isotropic,
+            "coupled": job.coupled,
+        }
+        if self._is_slab(job):  # between slices the full weight, which is divided by the spacing
+            model["spacing"] = (1.0 / self._shrink, 1.0, 1.0)
+        return model
+
+    def _is_slab(self, job: Job) -> bool:
+        return job.is_volume and self._photo.n_slices > 1
+
+    def _data(self, job: Job) -> Floats:
+        """Return the slice in the size of the preview, or for a volume with its neighbours."""
+        key = job.noise, self._is_slab(job)
+        if key != self._noise:
+            self._noise, self._start = key, None
+            if key[1]:
+                slices = [self._reduced(k, job.noise) for k in self._slab()]
+                self._noisy = np.stack(slices)
+            else:
+                self._noisy = self._reduced(self._index, job.noise)
+        return self._noisy
+
+    def _slab(self) -> list[int]:
+        last = self._photo.n_slices - 1
+        around = range(self._index - NEIGHBOURS, self._index + NEIGHBOURS + 1)
+        return [min(max(k, 0), last) for k in around]
+
+    def _reduced(self, index: int, noise: float) -> Floats:
+        return averaged(self._photo.intensities(index, noise), self._shape)
+
+    def _suggestion(self, noise: float, time_slice: TimeSlice) -> float:
+        """Return the weight for the slice in its original size."""
+        if self._suggested is not None and self._suggested[0] == noise:
+            return self._suggested[1]
         found = suggest_weight(
-            self._noisy,
+            _centre(self._photo.intensities(self._index, noise)),
             channel_axis=-1,
             time_limit=SUGGESTION_SECONDS,
             n_threads=time_slice.n_threads,
             stop=time_slice.is_obsolete,
         )
-        weight = float(np.clip(found, LEAST_WEIGHT, MOST_WEIGHT))
+        contrast = self._photo.contrast
+        weight = float(np.clip(found, LEAST_WEIGHT * contrast, MOST_WEIGHT * contrast))
         if not time_slice.is_obsolete():  # otherwise the search may be incomplete
-            self._suggested = weight
+            self._suggested = noise, weight
         return weight
 
 
-def _bytes(image: NDArray[np.float64]) -> NDArray[np.uint8]:
-    return np.rint(255.0 * np.clip(image, 0.0, 1.0)).astype(np.uint8)
+def _middle(values: Floats) -> Floats:
+    """Return the slice in the middle of a slab, or the only slice."""
+    return values if values.ndim == 3 else values[len(values) // 2]
+
+
+def _centre(values: Floats) -> Floats:
+    top, left = (max(n - SUGGESTION_SIDE, 0) // 2 for n in values.shape[:2])
+    return values[top : top + SUGGESTION_SIDE, left : left + SUGGESTION_SIDE]

@@ -1,134 +1,187 @@
-"""Decode uploaded images, which are untrusted input."""
+"""An opened image in full size, and its slices in the sizes that the page needs."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
-from io import BytesIO
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from graphtv.app.limits import NARROWEST, SMALLEST_SIDE, Limits
+from graphtv._validate import Floats, as_intensities, white_level
+from graphtv.io.pictures import Picture
 
-FORMATS = {
-    "image/png": "PNG",
-    "image/jpeg": "JPEG",
-    "image/webp": "WEBP",
-    "image/bmp": "BMP",
-}
-"""Accepted content types and the names of their Pillow decoders."""
+WINDOW = (0.1, 99.9)
+"""Percentiles that are shown as black and white if an image has more than 8 bits."""
 
+MOST_COUNTED = 1_000_000
+"""Number of values from which the percentiles are computed."""
 
-ORIENTATION = 0x0112
-"""The EXIF tag for the orientation of the camera."""
-
-
-class BadImageError(ValueError):
-    """An upload cannot be used; the message is shown to the user."""
+ROWS = 256
+"""Number of rows that are converted for display at a time, to save memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Photo:
-    """An RGB image and its size before reduction.
+    """An image or a stack of slices.
 
     Attributes
     ----------
-    pixels : ndarray of uint8, shape (height, width, 3)
-    original : tuple of int
-        Height and width of the uploaded image.
+    picture : Picture
+        The image in full size, in its own data type.
     """
 
-    pixels: NDArray[np.uint8]
-    original: tuple[int, int]
+    picture: Picture
+
+    @cached_property
+    def stack(self) -> NDArray[Any]:
+        """The pixels as a view of shape (..., height, width, channels)."""
+        pixels, axis = self.picture.pixels, self.picture.channel_axis
+        return pixels[..., None] if axis is None else np.moveaxis(pixels, axis, -1)
+
+    def slice(self, index: int) -> NDArray[Any]:
+        """Return a slice of the stack, of shape (height, width, channels)."""
+        leading = self.stack.shape[:-3]
+        where = np.unravel_index(index, leading) if leading else ()
+        return np.asarray(self.stack[where])
+
+    def in_layout(self, stack: NDArray[Any]) -> NDArray[Any]:
+        """Return an array in the shape of `stack` in the layout of the picture."""
+        axis = self.picture.channel_axis
+        return np.ascontiguousarray(stack[..., 0] if axis is None else np.moveaxis(stack, -1, axis))
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def n_slices(self) -> int:
+        """The number of slices; 1 for an image."""
+        return math.prod(self.stack.shape[:-3])
+
+    @property
+    def n_channels(self) -> int:
+        """The number of channels."""
+        return int(self.stack.shape[-1])
+
+    @property
+    def size(self) -> tuple[int, int]:
         """Height and width."""
-        return self.pixels.shape[0], self.pixels.shape[1]
+        return self.stack.shape[-3], self.stack.shape[-2]
+
+    @cached_property
+    def window(self) -> tuple[float, float]:
+        """The values that are shown as black and white."""
+        pixels = self.picture.pixels
+        if pixels.dtype == np.bool_:
+            return 0.0, 1.0
+        if pixels.dtype == np.uint8:
+            return 0.0, 255.0
+        flat = pixels.reshape(-1)
+        some = np.asarray(flat[:: -(-flat.size // MOST_COUNTED)], dtype=np.float64)
+        known = some[np.isfinite(some)]
+        if not known.size:
+            return 0.0, 1.0
+        low, high = (float(value) for value in np.percentile(known, WINDOW))
+        return (low, high) if high > low else (low, low + 1.0)
+
+    @property
+    def contrast(self) -> float:
+        """The range of the window in the unit of the weight of `denoise_tv`."""
+        low, high = self.window
+        return (high - low) / white_level(self.picture.pixels.dtype)
+
+    # Display -------------------------------------------------------------------------------------
+
+    def shown(self, values: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return pixels (height, width, channels) of the picture's type as 8-bit colours."""
+        shown = np.empty((*values.shape[:2], 3), dtype=np.uint8)
+        for begin in range(0, len(values), ROWS):
+            rows = slice(begin, begin + ROWS)
+            shown[rows] = self._bytes(values[rows])
+        return shown
+
+    def shown_intensities(self, values: Floats) -> NDArray[np.uint8]:
+        """Return intensities, as `denoise_tv` returns them, as 8-bit colours."""
+        return self._bytes(values * white_level(self.picture.pixels.dtype))
+
+    def _bytes(self, values: NDArray[Any]) -> NDArray[np.uint8]:
+        if values.dtype != np.uint8:
+            low, high = self.window
+            scaled = (np.asarray(values, dtype=np.float64) - low) * (255.0 / (high - low))
+            values = np.rint(np.clip(np.nan_to_num(scaled, nan=0.0), 0.0, 255.0)).astype(np.uint8)
+        return _as_colours(values)
+
+    def view(self, index: int, most_pixels: int) -> NDArray[np.uint8]:
+        """Return a slice as 8-bit colours on white, reduced to a number of pixels."""
+        return reduced(self._on_white(self.shown(self.slice(index))), most_pixels)
+
+    def _on_white(self, colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        alpha = self.picture.alpha
+        if alpha is None or self.n_slices > 1:
+            return colours
+        share = as_intensities(alpha)[..., None]
+        return np.asarray(np.rint(share * colours + (1.0 - share) * 255.0), dtype=np.uint8)
+
+    # Data ----------------------------------------------------------------------------------------
+
+    def intensities(self, index: int, noise: float = 0.0) -> Floats:
+        """Return a slice as `denoise_tv` sees it, with artificial noise.
+
+        `noise` is a standard deviation relative to `contrast`. Each slice has its own noise, which
+        is the same in every call.
+        """
+        values = as_intensities(self.slice(index))
+        if noise > 0.0:
+            rng = np.random.default_rng(index)
+            values = values + noise * self.contrast * rng.standard_normal(values.shape)
+        return values
 
 
-def decode(data: bytes, kind: str, limits: Limits) -> Photo:
-    """Decode an image and reduce it to the working size.
+def reduced_shape(shape: tuple[int, int], most_pixels: int) -> tuple[int, int]:
+    """Return the height and width with at most this number of pixels, in proportion."""
+    height, width = shape
+    scale = min(1.0, math.sqrt(most_pixels / (height * width)))
+    return max(int(height * scale), 1), max(int(width * scale), 1)
 
-    The header is checked before any pixel is decoded, so that a small file cannot cause a large
-    allocation. Only the decoder of the given content type is used.
-    """
+
+def reduced(colours: NDArray[np.uint8], most_pixels: int) -> NDArray[np.uint8]:
+    """Return 8-bit colours with at most this number of pixels."""
     from PIL import Image
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Pillow warns about large sizes, which are checked here
-        try:
-            image = Image.open(BytesIO(data), formats=[FORMATS[kind]])
-        except Image.DecompressionBombError:
-            raise BadImageError(_too_large("far too many", limits)) from None
-        except Exception:  # any exception: the input is untrusted
-            raise BadImageError(f"This is not a {FORMATS[kind]} image.") from None
-        _check_size(*image.size, limits)
-        try:
-            original, image = _reduced(image, limits)
-        except Exception:
-            raise BadImageError(f"This {FORMATS[kind]} image is damaged or incomplete.") from None
-    return Photo(np.asarray(image, dtype=np.uint8).copy(), original)
+    height, width = reduced_shape(colours.shape[:2], most_pixels)
+    if (height, width) == colours.shape[:2]:
+        return colours
+    image = Image.fromarray(colours)
+    smaller = image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    return np.asarray(smaller)
 
 
-def _reduced(image: Any, limits: Limits) -> tuple[tuple[int, int], Any]:
-    """Return the original height and width, and the upright RGB image reduced to the limit.
-
-    The reduction comes first, to save memory.
-    """
-    from PIL import Image, ImageOps
-
-    width, height = image.size
-    scale = min(1.0, math.sqrt(limits.pixels / (width * height)))
-    size = max(int(width * scale), 1), max(int(height * scale), 1)
-    if scale < 1.0:
-        image.draft(None, size)  # a JPEG can be decoded at a fraction of its size
-    image.load()
-    exif = image.getexif()
-    is_turned = exif.get(ORIENTATION, 1) >= 5
-    image = _with_smooth_colours(image)
-    if image.size != size:
-        image = image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
-    image.getexif().update(exif)
-    image = _on_white(ImageOps.exif_transpose(image))
-    return ((width, height) if is_turned else (height, width)), image
+def averaged(values: Floats, shape: tuple[int, int]) -> Floats:
+    """Return pixels (height, width, channels) as the means of equal areas in a smaller shape."""
+    if values.shape[:2] == shape:
+        return values
+    for size in shape:  # along the first axis, which then becomes the second one
+        flat = _areas(size, len(values)) @ values.reshape(len(values), -1)
+        values = flat.reshape(size, *values.shape[1:]).swapaxes(0, 1)
+    return np.ascontiguousarray(values)
 
 
-def _check_size(width: int, height: int, limits: Limits) -> None:
-    if width * height > limits.decoded_pixels:
-        raise BadImageError(_too_large(f"{width} × {height}", limits))
-    short, long = sorted((width, height))
-    if short < SMALLEST_SIDE:
-        raise BadImageError(f"This image is too small: {width} × {height} pixels.")
-    if long > NARROWEST * short:
-        raise BadImageError(f"This image is too narrow: {width} × {height} pixels.")
+def _areas(small: int, large: int) -> csr_array:
+    """Return the matrix of means of `large` equal intervals over `small` equal ones."""
+    ends = np.union1d(np.arange(large + 1), np.arange(small + 1) * (large / small))
+    lengths = np.diff(ends)
+    middles = ends[:-1] + 0.5 * lengths
+    rows = np.minimum(middles * (small / large), small - 1).astype(np.int64)
+    columns = np.minimum(middles, large - 1).astype(np.int64)
+    return csr_array((lengths * (small / large), (rows, columns)), shape=(small, large))
 
 
-def _too_large(size: str, limits: Limits) -> str:
-    most = limits.decoded_pixels / 1e6
-    return f"This image is too large: {size} pixels. The limit is {most:g} million."
-
-
-def _with_smooth_colours(image: Any) -> Any:
-    """Return the image with 8 bits per channel and without a palette, so that it can be resized."""
-    from PIL import Image
-
-    if image.mode.startswith("I") or image.mode == "F":
-        values = np.asarray(image, dtype=np.float32)
-        return Image.fromarray(np.clip(values / 257.0, 0, 255).astype(np.uint8))
-    if "A" in image.mode or "a" in image.mode or "transparency" in image.info:
-        return image.convert("RGBA")
-    return image if image.mode in ("RGB", "L") else image.convert("RGB")
-
-
-def _on_white(image: Any) -> Any:
-    """Return the image as RGB, with transparent pixels on a white background."""
-    from PIL import Image
-
-    if image.mode == "RGBA":
-        ground = Image.new("RGBA", image.size, (255, 255, 255, 255))
-        image = Image.alpha_composite(ground, image)
-    return image.convert("RGB")
+def _as_colours(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return channels as red, green and blue: two are magenta and green, other numbers grey."""
+    n_channels = values.shape[-1]
+    if n_channels == 3:
+        return values
+    if n_channels == 2:
+        return values[..., [0, 1, 0]]
+    grey = values if n_channels == 1 else values.mean(axis=-1, keepdims=True).astype(np.uint8)
+    return np.repeat(grey, 3, axis=-1)

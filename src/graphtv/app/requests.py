@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from graphtv.app.denoiser import LEAST_WEIGHT, MOST_WEIGHT
+from graphtv.app.denoiser import Job
+from graphtv.app.downloads import colours
 from graphtv.app.limits import LARGEST_BRUSH, LONGEST_NAME, MOST_CLASSES
+from graphtv.app.names import printable
 from graphtv.app.samples import SAMPLES
 from graphtv.app.strokes import Stroke
 from graphtv.decomposition.preconditioner import NAMES
+from graphtv.io.palette import Colour
 
 PRECONDITIONERS = ("auto", *(name for name in NAMES if name != "auto"))
 
 MOST_POINTS_AT_ONCE = 4096
 
-BREAKS = ("Cc", "Zl", "Zp")
-"""Unicode categories of control characters, line and paragraph separators."""
+HEAVIEST = 1e12
+"""Largest weight. Data types without a white level can have any scale."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,23 @@ class Clear:
 
 
 @dataclass(frozen=True)
+class Redo:
+    """Repeat what was undone."""
+
+
+@dataclass(frozen=True)
+class UseSlice:
+    """Show another slice of the stack."""
+
+    index: int
+
+
+@dataclass(frozen=True)
 class NameClasses:
-    """Set the names of the classes."""
+    """Set the names and the colours of the classes."""
 
     names: tuple[str, ...]
+    colours: tuple[Colour, ...]
 
 
 @dataclass(frozen=True)
@@ -73,12 +88,57 @@ class Segment:
 class Denoise:
     """Show the denoised image with these settings; a weight of None is chosen automatically."""
 
-    weight: float | None
-    noise: float
-    preconditioner: str
+    job: Job
 
 
-Request = UseSample | Paint | Undo | Clear | NameClasses | RemoveClass | Segment | Denoise
+@dataclass(frozen=True)
+class Finish:
+    """Denoise the whole image in full size with these settings."""
+
+    job: Job
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Stop the full-size run."""
+
+
+@dataclass(frozen=True)
+class StartRace:
+    """Race the preconditioners on the problem that is shown."""
+
+
+@dataclass(frozen=True)
+class StopRace:
+    """Stop the race."""
+
+
+Request = (
+    UseSample
+    | UseSlice
+    | Paint
+    | Undo
+    | Redo
+    | Clear
+    | NameClasses
+    | RemoveClass
+    | Segment
+    | Denoise
+    | Finish
+    | Cancel
+    | StartRace
+    | StopRace
+)
+
+PLAIN: dict[str, Request] = {
+    "undo": Undo(),
+    "redo": Redo(),
+    "clear": Clear(),
+    "cancel": Cancel(),
+    "race": StartRace(),
+    "stop race": StopRace(),
+}
+"""Messages without content."""
 
 
 def parse(text: str) -> Request:
@@ -99,12 +159,13 @@ def parse(text: str) -> Request:
             _points(message.get("points")),
         )
         return Paint(stroke, message.get("continues") is True)
-    if kind == "undo":
-        return Undo()
-    if kind == "clear":
-        return Clear()
+    if isinstance(kind, str) and kind in PLAIN:
+        return PLAIN[kind]
+    if kind == "slice":
+        return UseSlice(_whole(message, "index", 0, 10**9))
     if kind == "classes":
-        return NameClasses(_names(message.get("names")))
+        names = _names(message.get("names"))
+        return NameClasses(names, _colours(message.get("colours"), len(names)))
     if kind == "remove":
         return RemoveClass(_whole(message, "class", 1, MOST_CLASSES))
     if kind == "segment":
@@ -112,14 +173,24 @@ def parse(text: str) -> Request:
             _number(message, "weight", 0.001, 10.0),
             _choice(message, "preconditioner", PRECONDITIONERS),
         )
-    if kind == "denoise":
-        weight = message.get("weight")
-        return Denoise(
-            None if weight == "auto" else _number(message, "weight", LEAST_WEIGHT, MOST_WEIGHT),
-            _number(message, "noise", 0.0, 1.0),
-            _choice(message, "preconditioner", PRECONDITIONERS),
-        )
+    if kind in ("denoise", "finish"):
+        job = _job(message)
+        if kind == "finish" and job.weight is None:
+            raise ValueError("A full-size run needs a weight.")
+        return Denoise(job) if kind == "denoise" else Finish(job)
     raise ValueError("The type of the message is unknown.")
+
+
+def _job(message: dict[str, Any]) -> Job:
+    weight = message.get("weight")
+    return Job(
+        None if weight == "auto" else _number(message, "weight", 0.0, HEAVIEST),
+        _number(message, "noise", 0.0, 1.0),
+        message.get("isotropic") is True,
+        message.get("coupled") is True,
+        message.get("volume") is True,
+        _choice(message, "preconditioner", PRECONDITIONERS),
+    )
 
 
 def _number(message: dict[str, Any], key: str, least: float, most: float) -> float:
@@ -164,13 +235,20 @@ def _names(value: Any) -> tuple[str, ...]:
         raise ValueError(f"names must be a list of 2 to {MOST_CLASSES} names.")
     if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME for name in value):
         raise ValueError(f"A name must have 1 to {LONGEST_NAME} characters.")
-    return tuple(map(_printable, value))
+    return tuple(map(printable, value))
 
 
-def _printable(name: str) -> str:
-    """Return the name as one line of valid UTF-8.
+def _colours(value: Any, n_classes: int) -> tuple[Colour, ...]:
+    if value is None:
+        return tuple(colours()[:n_classes])
+    if not isinstance(value, list) or len(value) != n_classes or not all(map(_is_colour, value)):
+        raise ValueError(f"colours must be a list of {n_classes} colours of three bytes.")
+    return tuple((red, green, blue) for red, green, blue in value)
 
-    A browser that truncates a name may leave half of a surrogate pair, which cannot be encoded.
-    """
-    whole = name.encode("utf-8", "replace").decode("utf-8")
-    return "".join(" " if unicodedata.category(c) in BREAKS else c for c in whole)
+
+def _is_colour(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and all(isinstance(v, int) and not isinstance(v, bool) and 0 <= v <= 255 for v in value)
+    )

@@ -9,14 +9,18 @@ from numpy.typing import NDArray
 
 from graphtv._validate import Floats
 from graphtv.app.photo import Photo
+from graphtv.io.pictures import Picture
 
-HEIGHT, WIDTH = 240, 360
+HEIGHT, WIDTH, N_SLICES = 240, 360, 16
 
 
 def sample(name: str) -> Photo:
     """Return the sample with this name, one of `SAMPLES`."""
-    pixels = np.rint(255.0 * np.clip(SAMPLES[name](), 0.0, 1.0)).astype(np.uint8)
-    return Photo(pixels, (pixels.shape[0], pixels.shape[1]))
+    values = SAMPLES[name]()
+    if name == STACK:
+        counts = np.rint(4095.0 * np.clip(values, 0.0, 1.0)).astype(np.uint16)
+        return Photo(Picture(counts, "tiff", None, None, {"axes": "ZYX"}))
+    return Photo(Picture(np.rint(255.0 * np.clip(values, 0.0, 1.0)).astype(np.uint8), "png", 2))
 
 
 def _landscape() -> Floats:
@@ -82,6 +86,23 @@ def _noisy_shapes() -> Floats:
     return np.asarray(image + rng.normal(0.0, 0.15, image.shape))
 
 
+def _nuclei() -> Floats:
+    """Return a stack of slices with blurred spheres, as a confocal microscope records it."""
+    rng = np.random.default_rng(7)
+    y, x = _places()
+    y, x = y[:, :HEIGHT], x[:, :HEIGHT]
+    centres = [(rng.uniform(0.0, 1.0), *place) for place in _scattered(rng, 30, 0.16)]
+    stack = np.full((N_SLICES, HEIGHT, HEIGHT), 0.08)
+    for k in range(N_SLICES):
+        z = k / (N_SLICES - 1)
+        for depth, row, column in centres:
+            radius = 0.085**2 - (0.35 * (z - depth)) ** 2
+            if radius > 0.0:
+                inside = _disc(y - row, x - column, np.sqrt(radius), 0.015)
+                stack[k] += inside * (0.3 + 0.25 * np.sin(40.0 * (y + x)) ** 4)
+    return np.asarray(rng.poisson(40.0 * stack) / 40.0 + rng.normal(0.0, 0.02, stack.shape))
+
+
 def _places() -> tuple[Floats, Floats]:
     """Return the row and column coordinates of the pixels, in units of the height."""
     rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH]
@@ -94,7 +115,7 @@ def _disc(y: Floats, x: Floats, radius: float, blur: float) -> Floats:
 
 
 def _scattered(rng: np.random.Generator, number: int, apart: float) -> list[NDArray[np.float64]]:
-    """Return up to `count` random points with a minimum distance."""
+    """Return up to `number` random points with a minimum distance."""
     places: list[NDArray[np.float64]] = []
     for _ in range(60 * number):
         place = rng.uniform((0.08, 0.08), (0.92, WIDTH / HEIGHT - 0.08))
@@ -103,10 +124,13 @@ def _scattered(rng: np.random.Generator, number: int, apart: float) -> list[NDAr
     return places[:number]
 
 
+STACK = "nuclei (stack)"
+
 SAMPLES: dict[str, Callable[[], Floats]] = {
     "landscape": _landscape,
     "fruit": _fruit,
     "cells": _cells,
     "noisy shapes": _noisy_shapes,
+    STACK: _nuclei,
 }
 """Names of the samples, in display order, and the functions that compute them."""

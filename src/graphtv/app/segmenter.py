@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtv._ties import largest_classes
 from graphtv._validate import Floats
 from graphtv.app.frame import Frame, finite
-from graphtv.app.photo import Photo
 from graphtv.app.strokes import Marks
 from graphtv.app.time_slice import TimeSlice
 from graphtv.applications.imaging.contrast import contrast_graph, opponent
@@ -96,9 +96,9 @@ class Answer:
 class Segmenter:
     """Segments one image and keeps intermediate results; used by one thread at a time."""
 
-    def __init__(self, photo: Photo) -> None:
-        self._shape = photo.shape
-        self._colours = opponent(photo.pixels / 255.0)
+    def __init__(self, pixels: NDArray[np.uint8]) -> None:
+        self._shape = pixels.shape[0], pixels.shape[1]
+        self._colours = opponent(pixels / 255.0)
         deviation = math.sqrt(float(self._colours.var(axis=(0, 1)).sum()))
         self._sigma = SIGMA_COLOR * (deviation or 1.0)
         self._graph = contrast_graph(self._colours, XI, 1)
@@ -120,13 +120,8 @@ class Segmenter:
         At least two classes must have scribbles. `show` is called with intermediate answers. Return
         the last answer, or None if the time slice ended before the first one.
         """
-        if job is not self._job:
-            classes = np.unique(job.marks[job.marks > 0]).tolist()
-            if not self._update_densities(job, classes, time_slice):
-                return None
-            self._classes = classes
-            self._problem = self._problem_of(job)
-            self._job, self._iterations, self._seconds = job, 0, 0.0
+        if job is not self._job and not self._begin(job, time_slice.is_obsolete):
+            return None
         assert self._problem is not None
         name = job.preconditioner
 
@@ -158,6 +153,22 @@ class Segmenter:
         self._keep(result)
         return answer
 
+    def problem_of(self, job: Job) -> Problem:
+        """Return the problem of a job, for a race."""
+        self._begin(job, lambda: False)
+        assert self._problem is not None
+        return self._problem
+
+    def _begin(self, job: Job, is_obsolete: Callable[[], bool]) -> bool:
+        """Set up the problem of a job; return False if the job became obsolete."""
+        classes = np.unique(job.marks[job.marks > 0]).tolist()
+        if not self._update_densities(job, classes, is_obsolete):
+            return False
+        self._classes = classes
+        self._problem = self._built(job)
+        self._job, self._iterations, self._seconds = job, 0, 0.0
+        return True
+
     def _answer(
         self,
         columns: Labels,
@@ -185,11 +196,13 @@ class Segmenter:
         self._iterations += result.iterations
         self._seconds += result.setup_time + result.solve_time
 
-    def _update_densities(self, job: Job, classes: list[int], time_slice: TimeSlice) -> bool:
+    def _update_densities(
+        self, job: Job, classes: list[int], is_obsolete: Callable[[], bool]
+    ) -> bool:
         """Compute the densities of these classes; return False if the job became obsolete."""
         self._densities = {c: self._densities[c] for c in classes if c in self._densities}
         for c in classes:
-            if time_slice.is_obsolete():
+            if is_obsolete():
                 return False
             mask = job.marks == c
             key = np.packbits(mask).tobytes()
@@ -199,7 +212,7 @@ class Segmenter:
                 self._densities[c] = key, logs[:, 0]
         return True
 
-    def _problem_of(self, job: Job) -> Problem:
+    def _built(self, job: Job) -> Problem:
         cost = posterior_cost(np.stack([self._densities[c][1] for c in self._classes], axis=1))
         cost /= job.weight * math.sqrt(math.prod(self._shape))
         cost += EPSILON * math.log(len(self._classes))  # see the notes of `segment_image`

@@ -3,8 +3,10 @@
 ====  =================================  ========================================================
 GET   /, /static/NAME                    the page; its files are read when the server starts
 GET   /live                              the WebSocket; ``?session=TOKEN`` resumes a session
-POST  /session/TOKEN/image               upload of a PNG, JPEG, WebP or BMP image
-GET   /session/TOKEN/NAME.png            image, labels, scribbles, denoised
+POST  /session/TOKEN/image               upload of a PNG, JPEG, TIFF, WebP or BMP image
+POST  /session/TOKEN/scribbles           upload of scribbles, a PNG
+GET   /session/TOKEN/NAME                image.png, before.png, after.png, labels.png, scribbles.png
+GET   /session/TOKEN/denoised            the denoised image in the format of the upload
 ====  =================================  ========================================================
 
 Names in requests are keys of dictionaries. They are never used as file names.
@@ -16,14 +18,17 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from importlib import resources
+from typing import TypeVar
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
-from graphtv.app import downloads
+from graphtv.app import answers, downloads
+from graphtv.app.decoding import FORMATS, NOT_AN_IMAGE, BadImageError, decode, decode_scribbles
 from graphtv.app.limits import LARGEST_BRUSH, LONGEST_MESSAGE, LONGEST_NAME, MOST_CLASSES, Limits
 from graphtv.app.origin_guard import add_headers, guard, is_loopback
-from graphtv.app.photo import FORMATS, BadImageError, decode
+from graphtv.app.photo import Photo
 from graphtv.app.pool import Pool
+from graphtv.app.race import CONTESTANTS
 from graphtv.app.requests import PRECONDITIONERS, parse
 from graphtv.app.samples import SAMPLES
 from graphtv.app.session import Session
@@ -35,6 +40,8 @@ TYPES = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
+T = TypeVar("T")
+
 EXPIRY_SECONDS = 5.0
 MOST_DECODED_AT_ONCE = 2
 UPLOAD_SECONDS = 60.0
@@ -72,7 +79,8 @@ class Server:
                 web.get("/static/{name}", self._static),
                 web.get("/live", self._socket),
                 web.post("/session/{token}/image", self._upload),
-                web.get("/session/{token}/{name}.png", self._download),
+                web.post("/session/{token}/scribbles", self._upload_scribbles),
+                web.get("/session/{token}/{name}", self._download),
             ]
         )
         return application
@@ -81,11 +89,14 @@ class Server:
 
     async def _live(self, _: web.Application) -> AsyncIterator[None]:
         self.pool = Pool()
-        self.sessions = Sessions(self.pool, self.limits)
+        self.long_pool = Pool(1)
+        self.sessions = Sessions(self.pool, self.long_pool, self.limits)
         reaper = asyncio.create_task(self._reap())
         yield
         reaper.cancel()
+        self.sessions.close_all()
         await asyncio.to_thread(self.pool.close)
+        await asyncio.to_thread(self.long_pool.close)
 
     async def _say_goodbye(self, _: web.Application) -> None:
         for socket in list(self._sockets.values()):
@@ -152,12 +163,14 @@ class Server:
             "samples": list(SAMPLES),
             "preconditioners": PRECONDITIONERS,
             "colours": downloads.colours(),
+            "contestants": CONTESTANTS,
             "types": list(FORMATS),
             "limits": {
                 "classes": MOST_CLASSES,
                 "brush": LARGEST_BRUSH,
                 "name": LONGEST_NAME,
                 "bytes": self.limits.upload_bytes,
+                "preview": self.limits.preview_pixels,
             },
         }
 
@@ -179,20 +192,52 @@ class Server:
         session = self._session(request)
         kind = request.content_type
         if kind not in FORMATS:
-            raise web.HTTPUnsupportedMediaType(text="This is not a PNG, JPEG, WebP or BMP image.")
+            raise web.HTTPUnsupportedMediaType(text=NOT_AN_IMAGE)
+
+        def use(data: bytes) -> Photo:
+            photo = decode(data, kind, self.limits)
+            if not self.sessions.has_room_for(2 * photo.picture.pixels.nbytes, session):
+                raise BadImageError(
+                    "The open tabs hold too many large images. Close some tabs, and try again."
+                )
+            session.load(photo, "your image")
+            return photo
+
+        height, width = (await self._received(request, session, use)).size
+        return web.json_response({"width": width, "height": height})
+
+    async def _upload_scribbles(self, request: web.Request) -> web.Response:
+        session = self._session(request)
+        if request.content_type != "image/png":
+            raise web.HTTPUnsupportedMediaType(text="Scribbles must be a PNG image.")
+        photo = session.photo
+        if photo is None:
+            raise web.HTTPConflict(text="There is no image yet.")
+        size = photo.size
+
+        def use(data: bytes) -> int:
+            sheet = decode_scribbles(data, size, self.limits)
+            session.scribble(sheet)
+            return len(sheet.names)
+
+        n_classes = await self._received(request, session, use)
+        return web.json_response({"classes": n_classes})
+
+    async def _received(
+        self, request: web.Request, session: Session, use: Callable[[bytes], T]
+    ) -> T:
+        """Receive an upload, call `use` with it in a thread, and return its result."""
         if session.is_uploading:  # limits the memory that one session can use
             raise web.HTTPConflict(text="Another upload is in progress.")
         session.is_uploading = True
         try:
             data = await self._body(request)
             async with self._decoding:
-                photo = await asyncio.to_thread(decode, data, kind, self.limits)
+                return await asyncio.to_thread(use, data)
         except BadImageError as error:
             raise web.HTTPUnprocessableEntity(text=str(error)) from None
         finally:
             session.is_uploading = False
-        await asyncio.to_thread(session.load, photo, "your image")
-        return web.json_response({"width": photo.shape[1], "height": photo.shape[0]})
 
     async def _body(self, request: web.Request) -> bytes:
         """Return the uploaded bytes; raise if the upload is too large or too slow."""
@@ -210,21 +255,15 @@ class Server:
 
     async def _download(self, request: web.Request) -> web.Response:
         session = self._session(request)
-        name = request.match_info["name"]
-        makers: dict[str, Callable[[Session], bytes | None]] = {
-            "image": _image,
-            "labels": _labels,
-            "scribbles": _scribbles,
-            "denoised": _denoised,
-        }
-        if name not in makers:
+        maker = answers.MAKERS.get(request.match_info["name"])
+        if maker is None:
             raise web.HTTPNotFound
-        content = await asyncio.to_thread(makers[name], session)
-        if content is None:
+        file = await asyncio.to_thread(maker, session)
+        if file is None:
             raise web.HTTPConflict(text="There is nothing to download yet.")
-        kind = "inline" if name == "image" else "attachment"
-        headers = {"Content-Disposition": f'{kind}; filename="{name}.png"'}
-        return web.Response(body=content, content_type="image/png", headers=headers)
+        # The page chooses the file name, since it knows the name of the opened image.
+        headers = {"Content-Disposition": "attachment"}
+        return web.Response(body=file.content, content_type=file.kind, headers=headers)
 
     def _session(self, request: web.Request) -> Session:
         session = self.sessions.find(request.match_info["token"])
@@ -242,30 +281,6 @@ async def _send_all(session: Session, socket: web.WebSocketResponse) -> None:
                 await socket.send_str(message)
             for frame in frames:
                 await socket.send_bytes(frame.encode())
-
-
-def _image(session: Session) -> bytes | None:
-    photo = session.photo
-    return None if photo is None else downloads.encode_image(photo.pixels)
-
-
-def _labels(session: Session) -> bytes | None:
-    photo, answer = session.photo, session.labels
-    if photo is None or answer is None or answer.labels.shape != photo.shape:
-        return None
-    return downloads.encode_classes(answer.labels, photo.original, session.names)
-
-
-def _scribbles(session: Session) -> bytes | None:
-    photo, marks = session.photo, session.marks
-    if photo is None or not marks.any() or marks.shape != photo.shape:
-        return None
-    return downloads.encode_classes(marks, photo.original, session.names)
-
-
-def _denoised(session: Session) -> bytes | None:
-    answer = session.denoised
-    return None if answer is None else downloads.encode_image(answer.clean)
 
 
 def _static_files() -> dict[str, tuple[bytes, str]]:

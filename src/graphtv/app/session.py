@@ -6,26 +6,41 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtv.app import denoiser, segmenter
+from graphtv.app.contest import denoising_contest, segmentation_contest
+from graphtv.app.decoding import Sheet
+from graphtv.app.downloads import colours
+from graphtv.app.frame import Frame
+from graphtv.app.full_run import FullRun
+from graphtv.app.limits import MOST_PAINTED_SLICES, Limits
 from graphtv.app.outbox import Outbox
 from graphtv.app.photo import Photo
 from graphtv.app.pool import Pool
+from graphtv.app.race import Race
 from graphtv.app.requests import (
+    Cancel,
     Clear,
     Denoise,
+    Finish,
     NameClasses,
     Paint,
+    Redo,
     RemoveClass,
     Request,
     Segment,
+    StartRace,
+    StopRace,
     Undo,
     UseSample,
+    UseSlice,
 )
 from graphtv.app.samples import sample
-from graphtv.app.strokes import Strokes
+from graphtv.app.strokes import Marks, Strokes, reduced_marks
 from graphtv.app.time_slice import TimeSlice
 
 FRAME_SECONDS = 0.08
@@ -40,10 +55,14 @@ class Session:
     Parameters
     ----------
     pool : Pool
-        The pool whose threads do the work.
+        The pool whose threads do the live work.
+    long_pool : Pool
+        The pool of one thread for full-size runs and races.
+    limits : Limits
+        The sizes of images.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, long_pool: Pool, limits: Limits) -> None:
         self.token = secrets.token_urlsafe(18)
         self.outbox = Outbox()
         self.seen = time.monotonic()
@@ -51,21 +70,28 @@ class Session:
         self.is_uploading = False
         self.turn = 0
         """Number of messages from the page. Each frame carries the turn that it responds to."""
-        self._pool = pool
+        self._pool, self._long_pool, self._limits = pool, long_pool, limits
         self._lock = threading.Lock()
         self._is_closed = False
         # The lock protects the following attributes.
         self._photo: Photo | None = None
+        self._index = 0
+        self._pixels: NDArray[np.uint8] = np.zeros((1, 1, 3), dtype=np.uint8)
         self._picture = 0
-        self._strokes = Strokes((1, 1))
+        self._strokes: dict[int, Strokes] = {}
         self._names: tuple[str, ...] = ("class 1", "class 2")
+        self._colours = tuple(colours()[:2])
         self._task: Segment | Denoise = SEGMENT
         self._job: segmenter.Job | denoiser.Job | None = None
         self._job_turn = 0
         self._labels: segmenter.Answer | None = None
         self._denoised: denoiser.Answer | None = None
+        self._full_run: FullRun | None = None
+        self._race: Race | None = None
         # Only the working thread uses these.
-        self._workers: tuple[Photo, segmenter.Segmenter, denoiser.Denoiser] | None = None
+        self._workers: tuple[NDArray[np.uint8], segmenter.Segmenter, denoiser.Denoiser] | None = (
+            None
+        )
         self._shown_at = 0.0
 
     # Called by the server -----------------------------------------------------------------------
@@ -75,36 +101,50 @@ class Session:
         self.seen = time.monotonic()
         if isinstance(request, UseSample):
             self.load(sample(request.name), request.name)
-            return
-        with self._lock:
-            if isinstance(request, Segment | Denoise):
-                self._task = request
-            elif isinstance(request, NameClasses):
-                self._names = request.names
-                return
-            else:
-                self._draw(request)
-        self._renew()
+        elif isinstance(request, UseSlice):
+            self._use_slice(request.index)
+        elif isinstance(request, NameClasses):
+            with self._lock:
+                self._names, self._colours = request.names, request.colours
+        elif isinstance(request, Finish):
+            self._finish(request.job)
+        elif isinstance(request, Cancel):
+            self._cancel_full_run()
+        elif isinstance(request, StartRace | StopRace):
+            self._start_race(isinstance(request, StartRace))
+        else:
+            with self._lock:
+                if isinstance(request, Segment | Denoise):
+                    self._task = request
+                else:
+                    self._draw(request)
+            self._drop_outdated_run()
+            self._renew()
 
     def load(self, photo: Photo, name: str) -> None:
         """Load another image and discard all strokes and answers."""
         self.seen = time.monotonic()
+        index = photo.n_slices // 2
+        pixels = photo.view(index, self._limits.pixels)
+        self._cancel_full_run()
+        self._start_race(False)
         with self._lock:
-            self._photo = photo
+            self._photo, self._index, self._pixels = photo, index, pixels
             self._picture += 1
-            self._strokes = Strokes(photo.shape)
+            self._strokes = {}
             self._labels = self._denoised = self._job = None
-            picture = self._picture
-        self.outbox.drop_frames()
-        height, width = photo.shape
-        self.outbox.send(
-            "image",
-            name=name,
-            width=width,
-            height=height,
-            original=[photo.original[1], photo.original[0]],
-            picture=picture,
-        )
+        self._announce(name)
+
+    def scribble(self, sheet: Sheet) -> None:
+        """Replace the strokes on the current slice by uploaded scribbles."""
+        with self._lock:
+            marks = reduced_marks(sheet.marks, self._pixels.shape[:2])
+            self._current_strokes().replace(marks)
+            self._names, self._colours = sheet.names, sheet.colours
+        self.outbox.send("classes", names=sheet.names, colours=sheet.colours)
+        height, width = marks.shape
+        header = {"type": "marks", "width": width, "height": height}
+        self.outbox.show(Frame(header, marks.tobytes()), self.turn)
         self._renew()
 
     def greet_returning_page(self) -> None:
@@ -116,6 +156,8 @@ class Session:
 
     def close(self) -> None:
         """Stop all work and release the memory."""
+        self._cancel_full_run()
+        self._start_race(False)
         with self._lock:
             self._is_closed = True
             self._job = None
@@ -128,16 +170,34 @@ class Session:
             return self._photo
 
     @property
+    def index(self) -> int:
+        """The current slice."""
+        with self._lock:
+            return self._index
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory of the image and of its denoised copy."""
+        photo = self.photo
+        return 0 if photo is None else 2 * photo.picture.pixels.nbytes
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the classes."""
         with self._lock:
             return self._names
 
     @property
-    def marks(self) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-        """The scribbles."""
+    def colours(self) -> tuple[tuple[int, int, int], ...]:
+        """The colours of the classes."""
         with self._lock:
-            return self._strokes.marks
+            return self._colours
+
+    @property
+    def marks(self) -> Marks:
+        """The scribbles on the current slice."""
+        with self._lock:
+            return self._current_marks()
 
     @property
     def labels(self) -> segmenter.Answer | None:
@@ -147,27 +207,89 @@ class Session:
 
     @property
     def denoised(self) -> denoiser.Answer | None:
-        """The latest denoised image."""
+        """The latest denoised preview."""
         with self._lock:
             return self._denoised
 
-    def _draw(self, request: Request) -> None:
+    @property
+    def full_run(self) -> FullRun | None:
+        """The latest full-size run."""
+        with self._lock:
+            return self._full_run
+
+    def _announce(self, name: str | None) -> None:
+        """Tell the page which image and slice it shows, and start to work on it."""
+        with self._lock:
+            photo, index, picture = self._photo, self._index, self._picture
+            height, width = self._pixels.shape[:2]
+            marks = self._current_marks()
+        assert photo is not None
+        self.outbox.drop_frames()
+        self.outbox.send(
+            "image",
+            name=name,
+            width=width,
+            height=height,
+            original=[photo.size[1], photo.size[0]],
+            picture=picture,
+            slice=index,
+            slices=photo.n_slices,
+            channels=photo.n_channels,
+            depth=str(photo.picture.pixels.dtype),
+            contrast=photo.contrast,
+            marked=bool(marks.any()),
+        )
+        self._renew()
+
+    # Strokes -------------------------------------------------------------------------------------
+
+    def _current_strokes(self) -> Strokes:
         if self._photo is None:
             raise ValueError("There is no image yet.")
+        if self._index not in self._strokes:
+            if len(self._strokes) >= MOST_PAINTED_SLICES:
+                raise ValueError(f"At most {MOST_PAINTED_SLICES} slices can have strokes.")
+            self._strokes[self._index] = Strokes((self._pixels.shape[0], self._pixels.shape[1]))
+        return self._strokes[self._index]
+
+    def _current_marks(self) -> Marks:
+        if self._index in self._strokes:
+            return self._strokes[self._index].marks
+        return np.zeros(self._pixels.shape[:2], dtype=np.uint8)
+
+    def _draw(self, request: Request) -> None:
+        strokes = self._current_strokes()
         if isinstance(request, Paint):
             if request.stroke.number > len(self._names):
                 raise ValueError(f"There is no class {request.stroke.number}.")
-            self._strokes.add(request.stroke, request.continues)
+            strokes.add(request.stroke, request.continues)
         elif isinstance(request, Undo):
-            self._strokes.undo()
+            strokes.undo()
+        elif isinstance(request, Redo):
+            strokes.redo()
         elif isinstance(request, Clear):
-            self._strokes.clear()
+            strokes.clear()
         elif isinstance(request, RemoveClass):
             if request.number > len(self._names) or len(self._names) <= 2:
                 raise ValueError("This class cannot be removed: at least two classes are needed.")
-            self._strokes.remove_class(request.number)
             k = request.number
+            for each in self._strokes.values():
+                each.remove_class(k)
             self._names = self._names[: k - 1] + self._names[k:]
+            self._colours = self._colours[: k - 1] + self._colours[k:]
+
+    def _use_slice(self, index: int) -> None:
+        photo = self.photo
+        if photo is None or index >= photo.n_slices:
+            raise ValueError("There is no such slice.")
+        pixels = photo.view(index, self._limits.pixels)
+        with self._lock:
+            self._index, self._pixels = index, pixels
+            self._labels = self._denoised = self._job = None
+            self._picture += 1
+        self._announce(None)
+
+    # Live work -----------------------------------------------------------------------------------
 
     def _renew(self) -> None:
         """Replace the current job by one with the present settings."""
@@ -177,9 +299,9 @@ class Session:
             task, message = self._task, ""
             turn = self._job_turn = self.turn
             if isinstance(task, Denoise):
-                self._job = denoiser.Job(task.weight, task.noise, task.preconditioner)
+                self._job, self._denoised = task.job, None
             else:
-                marks = self._strokes.marks
+                marks = self._current_marks()
                 n_classes = len(np.unique(marks[marks > 0]))
                 self._job = None
                 if n_classes < 2:
@@ -195,18 +317,19 @@ class Session:
         else:
             self._pool.submit(self)
 
-    # Called by a thread of the pool -------------------------------------------------------------
+    # Called by a thread of the pool.
 
     def work(self, is_over: Callable[[], bool]) -> bool:
         """Work on the current job; return whether there is more to do."""
         with self._lock:
-            job, photo = self._job, self._photo
+            job, photo, index, pixels = self._job, self._photo, self._index, self._pixels
         if job is None or photo is None:
             self._workers = None if self._is_closed else self._workers
             return False
-        if self._workers is None or self._workers[0] is not photo:
+        if self._workers is None or self._workers[0] is not pixels:
             self._workers = None  # free the old ones first, to bound memory
-            self._workers = photo, segmenter.Segmenter(photo), denoiser.Denoiser(photo)
+            live = denoiser.Denoiser(photo, index, self._limits.preview_pixels)
+            self._workers = pixels, segmenter.Segmenter(pixels), live
 
         time_slice = TimeSlice(lambda: self._job is not job, is_over, self._pool.share)
         answer: segmenter.Answer | denoiser.Answer | None
@@ -243,3 +366,66 @@ class Session:
             else:
                 self._denoised = answer
             self.outbox.show(answer.frame(), self._job_turn)
+
+    # Long work -----------------------------------------------------------------------------------
+
+    def _finish(self, job: denoiser.Job) -> None:
+        """Start a full-size run."""
+        self._cancel_full_run()
+        with self._lock:
+            if self._photo is None or self._is_closed:
+                raise ValueError("There is no image yet.")
+
+            def report(progress: dict[str, Any]) -> None:
+                if self._full_run is run:
+                    self.seen = time.monotonic()
+                    self.outbox.send("progress", **progress)
+
+            run = FullRun(self._photo, job, self._limits, report, self._pool.share)
+            self._full_run = run
+        self.outbox.send("progress", state="waiting", share=0.0)
+        self._long_pool.submit(run)
+
+    def _cancel_full_run(self) -> None:
+        with self._lock:
+            run, self._full_run = self._full_run, None
+        if run is not None:
+            run.cancel()
+            self._long_pool.forget(run)
+            self.outbox.send("progress", state="cancelled")
+
+    def _drop_outdated_run(self) -> None:
+        """Cancel the full-size run if the settings have changed since."""
+        with self._lock:
+            run, task = self._full_run, self._task
+        if run is not None and isinstance(task, Denoise) and task.job != run.job:
+            self._cancel_full_run()
+
+    def _start_race(self, is_wanted: bool) -> None:
+        """Start a race, or stop the one that runs."""
+        with self._lock:
+            race, self._race = self._race, None
+            if race is not None:
+                race.cancel()
+            photo, index, pixels, job = self._photo, self._index, self._pixels, self._job
+            weight = None if self._denoised is None else self._denoised.weight
+        if race is not None:
+            self._long_pool.forget(race)
+        if not is_wanted:
+            return
+        if photo is None or job is None:
+            raise ValueError("There is nothing to race on yet: paint strokes of two classes first.")
+        if isinstance(job, segmenter.Job):
+            prepare = segmentation_contest(pixels, job)
+        else:
+            prepare = denoising_contest(photo, index, job, weight, self._limits)
+
+        def report(news: dict[str, Any]) -> None:
+            if self._race is race:
+                self.seen = time.monotonic()
+                self.outbox.send("race", **news)
+
+        race = Race(prepare, report)
+        with self._lock:
+            self._race = race
+        self._long_pool.submit(race)

@@ -20,17 +20,24 @@ class Sessions:
     Parameters
     ----------
     pool : Pool
-        The pool that works for the sessions.
+        The pool for live work.
+    long_pool : Pool
+        The pool of one thread for full-size runs and races.
     limits : Limits
         The number of sessions and the times after which they expire.
     """
 
-    def __init__(self, pool: Pool, limits: Limits) -> None:
-        self._pool, self._limits = pool, limits
+    def __init__(self, pool: Pool, long_pool: Pool, limits: Limits) -> None:
+        self._pool, self._long_pool, self._limits = pool, long_pool, limits
         self._all: dict[str, Session] = {}
 
     def __len__(self) -> int:
         return len(self._all)
+
+    def has_room_for(self, n_bytes: int, session: Session) -> bool:
+        """Return whether a session may hold this much instead of its present image."""
+        others = sum(each.held_bytes for each in self._all.values() if each is not session)
+        return others + n_bytes <= self._limits.held_bytes
 
     def open(self) -> Session:
         """Return a new session; if the limit is reached, close one whose tab is disconnected."""
@@ -39,7 +46,7 @@ class Sessions:
             if not left:
                 raise TooManySessionsError
             self.close(min(left, key=lambda each: each.seen))
-        session = Session(self._pool)
+        session = Session(self._pool, self._long_pool, self._limits)
         self._all[session.token] = session
         return session
 
@@ -54,6 +61,11 @@ class Sessions:
         """End a session."""
         self._all.pop(session.token, None)
         session.close()
+
+    def close_all(self) -> None:
+        """End all sessions."""
+        for session in list(self._all.values()):
+            self.close(session)
 
     def expire(self) -> list[Session]:
         """Close expired sessions; return those that still have an open tab."""

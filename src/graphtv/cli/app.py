@@ -44,14 +44,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_count,
         default=100_000,
         metavar="N",
-        help="larger images are reduced to this number of pixels (default: %(default)s)",
+        help="larger images are reduced to this number of pixels for segmentation"
+        " (default: %(default)s)",
     )
     parser.add_argument(
         "--upload",
         type=positive,
-        default=20.0,
+        default=100.0,
         metavar="MB",
         help="largest size of an uploaded file in MB (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--memory",
+        type=positive,
+        default=4.0,
+        metavar="GB",
+        help="largest memory of a full-size run in GB (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=positive,
+        default=10.0,
+        metavar="MIN",
+        help="minutes after which a full-size run is stopped (default: %(default)g)",
     )
     parser.add_argument(
         "--sessions",
@@ -93,6 +108,8 @@ def run(arguments: argparse.Namespace) -> None:
     limits = Limits(
         upload_bytes=int(arguments.upload * 2**20),
         pixels=max(arguments.pixels, 1024),
+        run_bytes=int(arguments.memory * 2**30),
+        run_seconds=60.0 * arguments.time_limit,
         sessions=arguments.sessions,
         idle_seconds=60.0 * arguments.idle,
     )

@@ -77,14 +77,17 @@ class Picture:
 # Reading -----------------------------------------------------------------------------------------
 
 
-def picture_of(data: bytes, name: str) -> Picture:
-    """Return the picture in the content of a file with this name."""
+def picture_of(data: bytes, name: str, *, most_values: int | None = None) -> Picture:
+    """Return the picture in the content of a file with this name.
+
+    A TIFF that declares more than `most_values` numbers is rejected before it is decoded.
+    """
     if not data:
         raise FileError(f"{name}: the file is empty")
     if data[:6] == b"\x93NUMPY":
         return _read_npy(data, name)
     if data[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
-        return _read_tiff(data, name)
+        return _read_tiff(data, name, most_values)
     return _read_with_pillow(data, name)
 
 
@@ -203,7 +206,7 @@ def _has_endless_pages(data: bytes) -> bool:
     return False
 
 
-def _read_tiff(data: bytes, name: str) -> Picture:
+def _read_tiff(data: bytes, name: str, most_values: int | None = None) -> Picture:
     tifffile = _tifffile()
     if _has_endless_pages(data):
         raise FileError(f"{name} cannot be read as TIFF: its list of pages contains a loop")
@@ -220,6 +223,11 @@ def _read_tiff(data: bytes, name: str) -> Picture:
                 raise FileError(
                     f"{name} cannot be read as TIFF: it declares the shape {series.shape}, but has"
                     f" {len(data)} bytes"
+                )
+            if most_values is not None and math.prod(series.shape) > most_values:
+                raise FileError(
+                    f"{name} is too large: it declares the shape {series.shape}, but at most"
+                    f" {most_values} values are allowed"
                 )
             n_pieces = math.prod(series.keyframe.chunked) * len(series.pages)
             if n_pieces > len(data):  # each offset is stored in the file and takes some bytes

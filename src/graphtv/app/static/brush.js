@@ -1,22 +1,23 @@
-// Painting: strokes are drawn immediately and sent while the pointer moves.
+// Painting with a pointer or with the arrow keys: strokes are drawn immediately and sent while they grow.
 
 const SEND_MILLISECONDS = 250;
 
 export class Brush {
-  constructor(stage, { colour, send, changed }) {
-    Object.assign(this, { stage, colour, send, changed });
-    this.strokes = [];
+  constructor(stage, scribbles, send) {
+    Object.assign(this, { stage, scribbles, send });
     this.size = 7;
     this.number = 1;
     this.isEnabled = true;
     this.current = null;
+    this.at = null;
     this.cursor = document.getElementById("cursor");
-    const canvas = stage.strokes;
-    canvas.addEventListener("pointerdown", (event) => this.begin(event));
-    canvas.addEventListener("pointermove", (event) => this.move(event));
-    canvas.addEventListener("pointerup", () => this.end());
-    canvas.addEventListener("pointercancel", () => this.end());
-    canvas.addEventListener("pointerleave", () => (this.cursor.style.display = "none"));
+    const layers = stage.layers;
+    layers.addEventListener("pointerdown", (event) => this.press(event));
+    layers.addEventListener("pointermove", (event) => this.move(event));
+    layers.addEventListener("pointerup", () => this.end());
+    layers.addEventListener("pointercancel", () => this.end());
+    layers.addEventListener("pointerleave", () => this.hideCursor());
+    stage.frame.addEventListener("blur", () => (this.end(), this.hideCursor()));
   }
 
   place(event) {
@@ -27,28 +28,34 @@ export class Brush {
     ].map((value) => Math.round(100 * value) / 100);
   }
 
-  begin(event) {
+  press(event) {
     if (!this.isEnabled || !this.stage.width || event.button !== 0) return;
+    if (this.stage.viewport.takes(event)) return this.end();
     event.preventDefault();
-    document.activeElement?.blur();
-    this.stage.strokes.setPointerCapture(event.pointerId);
-    this.current = { number: this.number, size: this.size, points: [this.place(event)] };
-    this.strokes.push(this.current);
-    this.sent = 0;
-    this.sentAt = performance.now();
-    this.draw(this.current, 0);
-    this.changed();
+    this.stage.frame.focus({ preventScroll: true });
+    this.stage.layers.setPointerCapture(event.pointerId);
+    this.begin(this.place(event));
   }
 
   move(event) {
-    this.showCursor(event);
-    if (!this.current) return;
+    this.at = this.place(event);
+    this.showCursor();
+    if (!this.current || this.stage.viewport.takes(event)) return;
+    const events = event.getCoalescedEvents?.() ?? [];
+    this.extend((events.length ? events : [event]).map((each) => this.place(each)));
+  }
+
+  begin(point) {
+    this.current = { number: this.number, size: this.size, points: [point] };
+    this.sent = 0;
+    this.sentAt = performance.now();
+    this.scribbles.begin(this.current);
+  }
+
+  extend(points) {
     const from = this.current.points.length - 1;
-    for (const each of event.getCoalescedEvents?.() ?? [event]) {
-      this.current.points.push(this.place(each));
-    }
-    if (this.current.points.length === from + 1) this.current.points.push(this.place(event));
-    this.draw(this.current, from);
+    this.current.points.push(...points);
+    this.scribbles.draw(this.current, from);
     if (performance.now() - this.sentAt > SEND_MILLISECONDS) this.flush();
   }
 
@@ -56,6 +63,7 @@ export class Brush {
     if (!this.current) return;
     this.flush();
     this.current = null;
+    this.cursor.classList.remove("is-down");
   }
 
   // Send the points that have not been sent yet.
@@ -68,61 +76,47 @@ export class Brush {
     this.sentAt = performance.now();
   }
 
-  undo() {
-    if (this.current || !this.strokes.length) return;
-    this.strokes.pop();
-    this.redraw();
-    this.send({ type: "undo" });
+  // Move by keys, in pixels of the image.
+  step(dx, dy) {
+    const { width, height, viewport } = this.stage;
+    const [x, y] = this.at ?? [width / 2, height / 2];
+    this.at = [Math.min(Math.max(x + dx, 0), width), Math.min(Math.max(y + dy, 0), height)];
+    viewport.reveal(this.at[0] / width, this.at[1] / height);
+    this.showCursor();
+    if (this.current) this.extend([this.at]);
   }
 
-  clear() {
-    this.forget();
-    this.send({ type: "clear" });
+  // Put the brush down or lift it, by keys. Return whether it is down.
+  toggle() {
+    if (this.current) {
+      this.end();
+      return false;
+    }
+    this.step(0, 0);
+    this.begin(this.at);
+    this.cursor.classList.add("is-down");
+    this.showCursor();
+    return true;
   }
 
-  forget() {
-    this.strokes = [];
-    this.current = null;
-    this.redraw();
-  }
-
-  removeClass(number) {
-    this.strokes = this.strokes.filter((stroke) => stroke.number !== number);
-    for (const stroke of this.strokes) if (stroke.number > number) stroke.number -= 1;
-    this.redraw();
-    this.send({ type: "remove", class: number });
-  }
-
-  redraw() {
-    const { width, height } = this.stage;
-    this.stage.strokes.getContext("2d").clearRect(0, 0, width, height);
-    for (const stroke of this.strokes) this.draw(stroke, 0);
-    this.changed();
-  }
-
-  draw({ number, size, points }, from) {
-    const context = this.stage.strokes.getContext("2d");
-    context.globalCompositeOperation = number ? "source-over" : "destination-out";
-    context.strokeStyle = number ? `rgb(${this.colour(number)})` : "#000";
-    context.lineWidth = Math.max(size, 1.42);
-    context.lineCap = context.lineJoin = "round";
-    context.beginPath();
-    context.moveTo(...points[from]);
-    for (const point of points.slice(from + 1)) context.lineTo(...point);
-    if (points.length === from + 1) context.lineTo(...points[from]);
-    context.stroke();
-  }
-
-  showCursor(event) {
-    const box = this.stage.strokes.getBoundingClientRect();
-    const size = `${this.size * this.stage.scale}px`;
+  showCursor() {
+    const { width, height, scale } = this.stage;
+    const { zoom, isMoving } = this.stage.viewport;
+    const size = `${Math.max(this.size * scale, 4 / zoom)}px`;
+    const isDown = this.cursor.classList.contains("is-down");
     Object.assign(this.cursor.style, {
-      display: this.isEnabled ? "block" : "none",
-      left: `${event.clientX - box.left}px`,
-      top: `${event.clientY - box.top}px`,
+      display: this.isEnabled && !isMoving ? "block" : "none",
+      left: `${(100 * this.at[0]) / width}%`,
+      top: `${(100 * this.at[1]) / height}%`,
       width: size,
       height: size,
-      background: this.number ? `rgb(${this.colour(this.number)} / 60%)` : "#fff8",
+      borderWidth: `${(isDown ? 4 : 2) / zoom}px`,
+      boxShadow: `0 0 0 ${1.5 / zoom}px #000c`,
+      background: this.number ? `rgb(${this.scribbles.colour(this.number)} / 60%)` : "#fff8",
     });
+  }
+
+  hideCursor() {
+    this.cursor.style.display = "none";
   }
 }

@@ -2,6 +2,9 @@
 
 const RETRY_MILLISECONDS = 1000;
 
+// Messages that do not change the shown result.
+const QUIET = ["classes", "finish", "cancel", "race", "stop race"];
+
 export class Connection {
   constructor({ message, frame, lost, asked }) {
     Object.assign(this, { message, frame, lost, asked });
@@ -43,7 +46,7 @@ export class Connection {
     if (this.socket.readyState !== WebSocket.OPEN) return;
     this.socket.send(JSON.stringify(message));
     this.turn += 1;
-    if (message.type !== "classes") {
+    if (!QUIET.includes(message.type)) {
       this.awaited = this.turn;
       this.asked();
     }

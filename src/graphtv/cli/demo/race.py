@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from graphtv.cli.progress import Reach
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
 from graphtv.solver.progress import Info
+from graphtv.solver.reach import Reach
 
 RUNNERS = ("none", "diagonal", "linear", "nested", "matroid")
 
