@@ -55,7 +55,7 @@ class ConvexClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         The cluster of each sample.
     n_clusters_ : int
         The number of clusters.
-    cluster_centers_ : ndarray, shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray, shape (K, n_features)
         The mean of the samples of each cluster.
     lam_ : float
         The λ that was used.
