@@ -2,10 +2,14 @@
 
     P = G(u) + F(Ku),    D = -G*(-Kᵀp) - F*(p),    D ≤ minimum ≤ P
 
+With an operator A, bounds or sparsity it is
+
+    P = h(Au) + R(u) + F(Ku),    D = -h*(q) - R*(-Aᵀq - Kᵀp) - F*(p).
+
 The conjugates are maxima over the few points where they can be attained. This module uses nothing
-of the core except the range of a logistic problem. That this range contains a solution is a theorem
-(docs/theory/terms.md), which is tested elsewhere. The range of the other losses is that of the data
-of a channel, in one component of the graph.
+of the core except the range of a logistic problem, and that of a problem with an operator. That
+these ranges contain a solution is a theorem (docs/theory/terms.md), which is tested elsewhere. The
+range of the other losses is that of the data of a channel, in one component of the graph.
 """
 
 from __future__ import annotations
@@ -19,8 +23,11 @@ from scipy.sparse.csgraph import connected_components
 
 from graphtv import (
     AbsoluteLoss,
+    CoupledTV,
     EntropicSimplex,
     HuberLoss,
+    HuberTV,
+    IsotropicTV,
     LinearBox,
     LogisticLoss,
     PoissonLoss,
@@ -28,6 +35,7 @@ from graphtv import (
     QuantileLoss,
     Result,
     SquaredLoss,
+    TotalVariation,
 )
 
 DIGITS = 120
@@ -52,33 +60,119 @@ class Objectives(NamedTuple):
         return max(abs(self.primal), abs(self.dual))
 
 
-def objectives(problem: Problem, u: Any, p: Any) -> Objectives:
-    """Return the exact objectives at (u, p), where |p| ≤ 1."""
-    is_logarithmic = isinstance(problem.data, LogisticLoss | PoissonLoss | EntropicSimplex)
-    number: Any = Decimal if is_logarithmic else Fraction
-    graph = problem.graph
-    edges = graph.edges.tolist()
-    weights = [number(w) for w in graph.weights.tolist()]
-    delta = number(problem.penalty.delta)
+def objectives(problem: Problem, u: Any, p: Any, q: Any = None, matrix: Any = None) -> Objectives:
+    """Return the exact objectives at (u, p) or (u, p, q), where the norms of p are at most 1.
+
+    `matrix` is the operator A as a dense matrix, if there is one.
+    """
+    has_groups = not isinstance(problem.penalty, TotalVariation | HuberTV)
+    has_logarithms = isinstance(problem.data, LogisticLoss | PoissonLoss | EntropicSimplex)
+    number: Any = Decimal if has_groups or has_logarithms else Fraction
     with localcontext(prec=DIGITS):
-        penalty = conjugate = number(0)
-        points, slopes = [], []
-        for column, flows in zip(_columns(u), _columns(p), strict=True):
-            x = [number(value) for value in column]
-            s = [number(0)] * len(x)
-            for (i, j), w, value in zip(edges, weights, flows, strict=True):
-                q = number(value)
-                penalty += _huber(w * (x[i] - x[j]), delta)
-                conjugate += delta * q * q / 2
-                s[i] -= w * q
-                s[j] += w * q
-            points.append(x)
-            slopes.append(s)
-        if isinstance(problem.data, EntropicSimplex):
-            value, dual = _simplex(problem.data, points, slopes)
-        else:
-            value, dual = _entries(problem, points, slopes, number)
+        points = [[number(value) for value in column] for column in _columns(u)]
+        slopes = [[number(0)] * len(x) for x in points]
+        penalty, conjugate = _penalty(problem, points, _columns(p), slopes, number)
+        value, dual = _data(problem, points, slopes, q, matrix, number)
         return Objectives(Fraction(value + penalty), Fraction(-dual - conjugate))
+
+
+def _penalty(problem: Problem, points: Any, p: Any, slopes: Any, number: Any) -> tuple[Any, Any]:
+    """Return F(Ku) and F*(p), and subtract Kᵀp from the slopes."""
+    penalty, delta = problem.penalty, number(problem.penalty.delta)
+    edges = problem.graph.edges.tolist()
+    weights = [number(w) for w in problem.graph.weights.tolist()]
+    squares: dict[Any, Any] = {}
+    value = conjugate = number(0)
+    for channel, (x, flows, s) in enumerate(zip(points, p, slopes, strict=True)):
+        for e, ((i, j), w, flow) in enumerate(zip(edges, weights, flows, strict=True)):
+            difference, z = w * (x[i] - x[j]), number(flow)
+            if isinstance(penalty, TotalVariation | HuberTV):
+                value += _huber(difference, delta)
+            else:
+                key = _group(penalty, e, min(i, j), channel)
+                squares[key] = squares.get(key, number(0)) + difference * difference
+            conjugate += delta * z * z / 2
+            s[i] -= w * z
+            s[j] += w * z
+    return value + sum((_huber(x.sqrt(), delta) for x in squares.values()), number(0)), conjugate
+
+
+def _group(penalty: Any, edge: int, pixel: int, channel: int) -> Any:
+    """Return the group of an entry of p: an edge, or the edges that leave a pixel."""
+    if isinstance(penalty, CoupledTV):
+        return edge
+    assert isinstance(penalty, IsotropicTV)
+    return pixel if penalty.coupled else (pixel, channel)
+
+
+def largest_norm(problem: Problem, p: Any) -> Fraction:
+    """Return the square of the largest norm of p over its groups, exactly."""
+    edges, squares = problem.graph.edges.tolist(), {}
+    is_single = isinstance(problem.penalty, TotalVariation | HuberTV)
+    for channel, flows in enumerate(_columns(p)):
+        for e, ((i, j), flow) in enumerate(zip(edges, flows, strict=True)):
+            key = (e, channel) if is_single else _group(problem.penalty, e, min(i, j), channel)
+            squares[key] = squares.get(key, Fraction(0)) + Fraction(flow) ** 2
+    return max(squares.values(), default=Fraction(0))
+
+
+def _data(
+    problem: Problem, points: Any, slopes: Any, q: Any, matrix: Any, number: Any
+) -> tuple[Any, Any]:
+    """Return the data term and its conjugate at the slopes."""
+    if problem.misfit is not None:
+        return _composed(problem, points, slopes, q, matrix, number)
+    if isinstance(problem.data, EntropicSimplex):
+        return _simplex(problem.data, points, slopes)
+    return _entries(_losses(problem, number), points, slopes, number)
+
+
+def _composed(
+    problem: Problem, points: Any, slopes: Any, q: Any, matrix: Any, number: Any
+) -> tuple[Any, Any]:
+    """Return h(Au) + R(u) and h*(q) + R*(-Kᵀp - Aᵀq), given -Kᵀp, on the range of a solution."""
+    n = problem.graph.n_vertices
+    A = np.eye(n) if matrix is None else np.asarray(matrix, dtype=np.float64)
+    rows = [[(k, number(a)) for k, a in enumerate(row) if a] for row in A.tolist()]
+    images, duals = [], [[number(x) for x in column] for column in _columns(q)]
+    for x, s, column in zip(points, slopes, duals, strict=True):
+        images.append([sum((a * x[k] for k, a in row), number(0)) for row in rows])
+        for row, value in zip(rows, column, strict=True):
+            for k, a in row:
+                s[k] -= a * value
+    found, constraint = problem.composite.solution_range, problem.constraint
+    ends = number(found.row_lower), number(found.row_upper)
+    losses = [
+        [_loss(problem.data, f, c, ends, number) for f, c in zip(*columns, strict=True)]
+        for columns in zip(*_signal_and_weights(problem.data), strict=True)
+    ]
+    value, conjugate = _entries(losses, images, duals, number)
+    entries = (
+        np.broadcast_to(x, len(points) * n).reshape(len(points), n).tolist()
+        for x in (constraint.lower, constraint.upper, constraint.sparsity)
+    )
+    limits = number(found.lower), number(found.upper)
+    sizes = [
+        [_size(low, high, number(mu), limits, number) for low, high, mu in zip(*c, strict=True)]
+        for c in zip(*entries, strict=True)
+    ]
+    norm, dual = _entries(sizes, points, slopes, number)
+    return value + norm, conjugate + dual
+
+
+def _size(low: float, high: float, mu: Any, limits: Any, number: Any) -> Any:
+    """Return μ |u| for bounded u, and where its conjugate on the range may be attained."""
+
+    def value(u: Any) -> Any:
+        assert low <= u <= high, "u is outside of its bounds"
+        return mu * abs(u)
+
+    ends = (
+        max(number(low), limits[0]) if np.isfinite(low) else limits[0],
+        min(number(high), limits[1]) if np.isfinite(high) else limits[1],
+    )
+    assert ends[0] <= ends[1], "the range of a solution is empty"
+    return value, lambda s: [*ends, _clip(number(0), ends)]
 
 
 def _columns(values: Any) -> list[list[float]]:
@@ -92,10 +186,9 @@ def _huber(x: Any, delta: Any) -> Any:
     return size * size / (2 * delta) if size < delta else size - delta / 2
 
 
-def _entries(problem: Problem, points: Any, slopes: Any, number: Any) -> tuple[Any, Any]:
+def _entries(losses: Any, points: Any, slopes: Any, number: Any) -> tuple[Any, Any]:
     """Return G(u) and G*(s), entry by entry."""
     value = conjugate = number(0)
-    losses = _losses(problem, number)
     for x, s, column in zip(points, slopes, losses, strict=True):
         for at, slope, (loss, candidates) in zip(x, s, column, strict=True):
             value += loss(at)
@@ -111,37 +204,50 @@ def _losses(problem: Problem, number: Any) -> list[list[Any]]:
             [_box(number(a), number(low), number(high)) for a, low, high in zip(*c, strict=True)]
             for c in zip(*map(_columns, (data.cost, data.lower, data.upper)), strict=True)
         ]
-    weights = _columns(data.weights)
+    signal, weights = _signal_and_weights(data)
     if isinstance(data, LogisticLoss):
         ends = tuple(number(end) for end in problem.term.domain)
-        pairs = zip(_columns(data.labels), weights, strict=True)
+        pairs = zip(signal, weights, strict=True)
         return [
-            [_logistic(number(y), number(c), ends) for y, c in zip(*columns, strict=True)]
+            [_loss(data, y, c, ends, number) for y, c in zip(*columns, strict=True)]
             for columns in pairs
         ]
-    signal = data.counts if isinstance(data, PoissonLoss) else data.signal
     _, component = connected_components(problem.graph.to_sparse(), directed=False)
     found = []
-    for f, c in zip(_columns(signal), weights, strict=True):
+    for f, c in zip(signal, weights, strict=True):
         ranges = _ranges(f, c, component, number)
-        column = []
-        for value, weight, k in zip(f, c, component, strict=True):
-            a, b, ends = number(value), number(weight), ranges.get(int(k), (number(0),) * 2)
-            if b == 0:
-                column.append(_nothing(ends))
-            elif isinstance(data, SquaredLoss):
-                column.append(_squared(a, b))
-            elif isinstance(data, AbsoluteLoss):
-                column.append(_quantile(a, b, b, ends))
-            elif isinstance(data, QuantileLoss):
-                below, above = data.tau * float(weight), (1.0 - data.tau) * float(weight)
-                column.append(_quantile(a, number(below), number(above), ends))
-            elif isinstance(data, HuberLoss):
-                column.append(_huber_loss(a, b, number(data.delta), ends))
-            else:
-                column.append(_poisson(a, b, ends))
-        found.append(column)
+        found.append(
+            [
+                _loss(data, value, weight, ranges.get(int(k), (number(0),) * 2), number)
+                for value, weight, k in zip(f, c, component, strict=True)
+            ]
+        )
     return found
+
+
+def _signal_and_weights(data: Any) -> tuple[Any, Any]:
+    """Return the columns of the data and of the weights of a loss."""
+    names = {LogisticLoss: "labels", PoissonLoss: "counts"}
+    return _columns(getattr(data, names.get(type(data), "signal"))), _columns(data.weights)
+
+
+def _loss(data: Any, value: float, weight: float, ends: Any, number: Any) -> Any:
+    """Return the loss of an entry, and where its conjugate may be attained for a slope."""
+    a, b = number(value), number(weight)
+    if isinstance(data, LogisticLoss):
+        return _logistic(a, b, ends)
+    if b == 0:
+        return _nothing(ends)
+    if isinstance(data, SquaredLoss):
+        return _squared(a, b)
+    if isinstance(data, AbsoluteLoss):
+        return _quantile(a, b, b, ends)
+    if isinstance(data, QuantileLoss):
+        below, above = data.tau * float(weight), (1.0 - data.tau) * float(weight)
+        return _quantile(a, number(below), number(above), ends)
+    if isinstance(data, HuberLoss):
+        return _huber_loss(a, b, number(data.delta), ends)
+    return _poisson(a, b, ends)
 
 
 def _ranges(f: Any, c: Any, component: Any, number: Any) -> dict[int, Any]:
@@ -186,6 +292,8 @@ def _box(a: Any, low: Any, high: Any) -> Any:
 
 
 def _poisson(f: Any, c: Any, ends: Any) -> Any:
+    ends = tuple(max(end, ends[0] * 0) for end in ends)
+
     def value(u: Any) -> Any:
         if f == 0:
             assert u >= 0, "u is negative"
@@ -226,13 +334,13 @@ def _simplex(data: EntropicSimplex, points: Any, slopes: Any) -> tuple[Any, Any]
     return value, conjugate
 
 
-def confirm(problem: Problem, result: Result) -> Objectives:
+def confirm(problem: Problem, result: Result, matrix: Any = None) -> Objectives:
     """Raise AssertionError if a claim of a result is not exactly true."""
-    u, p = result.u, result.p
+    u, p, q = result.u, result.p, result.residual_dual
     assert np.isfinite(u).all(), "u is not finite"
     assert np.isfinite(p).all(), "p is not finite"
-    assert abs(p).max(initial=0.0) <= 1.0, "|p| exceeds 1"
-    true = objectives(problem, u, p)
+    assert largest_norm(problem, p) <= 1, "|p| exceeds 1"
+    true = objectives(problem, u, p, q, matrix)
     if 1e-280 < abs(result.primal) < np.inf:
         wrong = abs(Fraction(result.primal) - true.primal)
         assert wrong <= result.rounding, f"primal is wrong by {float(wrong):.3g}"

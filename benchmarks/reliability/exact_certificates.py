@@ -16,10 +16,12 @@ from numpy.random import Generator
 
 from graphtv import (
     AbsoluteLoss,
+    CoupledTV,
     EntropicSimplex,
     Graph,
     HuberLoss,
     HuberTV,
+    IsotropicTV,
     LinearBox,
     LogisticLoss,
     PoissonLoss,
@@ -27,6 +29,7 @@ from graphtv import (
     QuantileLoss,
     SquaredLoss,
     TotalVariation,
+    grid_graph,
     solve,
 )
 from reliability.exact import EXACT_GAP, confirm
@@ -47,7 +50,9 @@ def make_exact_problem(rng: Generator) -> tuple[Problem, str]:
     weight = 10.0 ** float(rng.choice(EXPONENTS))  # of the vertices
     if abs(np.log10(scale) + np.log10(weight)) > 300:
         weight = 1.0
-    graph = _small(make_graph(rng, kind, spread, 1.0))
+    sides = int(rng.integers(2, 5)), int(rng.integers(2, 5))
+    is_whole = kind == "grid" and rng.random() < 0.5
+    graph = grid_graph(sides) if is_whole else _small(make_graph(rng, kind, spread, 1.0))
     strength = {"squared": scale * weight, "huber": scale * weight, "logistic": weight}
     edge_scale = strength.get(term, weight) * 10.0 ** rng.uniform(-2, 1)
     shape: tuple[int, ...] = (graph.n_vertices,)
@@ -76,12 +81,20 @@ def make_exact_problem(rng: Generator) -> tuple[Problem, str]:
         data = LinearBox(weight * rng.normal(size=shape), low, low + scale)
     else:
         data = EntropicSimplex(weight * rng.normal(size=shape), weight * 10 ** rng.uniform(-2, 1))
-    graph = Graph(graph.n_vertices, graph.edges, edge_scale * graph.weights)
+    weights = edge_scale * graph.weights
+    graph = (
+        grid_graph(sides, edge_scale) if is_whole else Graph(graph.n_vertices, graph.edges, weights)
+    )
     unit = edge_scale if term in ("logistic", "simplex") else edge_scale * scale
     is_huber = rng.random() < 0.35 and 0.0 < unit < np.inf
-    penalty = HuberTV(max(unit * 10 ** rng.uniform(-2, 1), 5e-324)) if is_huber else None
+    width = max(unit * 10 ** rng.uniform(-2, 1), 5e-324) if is_huber else 0.0
+    penalty: Any = HuberTV(width) if is_huber else TotalVariation()
+    if is_whole and rng.random() < 0.7:
+        penalty = IsotropicTV(bool(rng.random() < 0.5), width)
+    elif len(shape) > 1 and rng.random() < 0.4:
+        penalty = CoupledTV(width)
     told = f"{term} on {kind} ({spread}), offset {offset:g}, scale {scale:.0e}, weight {weight:.0e}"
-    problem = Problem(graph, data, penalty or TotalVariation())
+    problem = Problem(graph, data, penalty)
     return problem, f"{told}, {problem.penalty!r}, shape {shape}"
 
 

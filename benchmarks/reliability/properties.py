@@ -9,6 +9,7 @@ from reliability import (
     determinism,
     differential,
     exact_certificates,
+    exact_operators,
     false_success,
     interrupts,
     load,
@@ -22,6 +23,7 @@ from reliability.harness import Property
 
 MODULES = (
     exact_certificates,
+    exact_operators,
     false_success,
     differential,
     metamorphic,

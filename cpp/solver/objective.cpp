@@ -132,13 +132,15 @@ Certificate certificate_of(const DataTerm& term, const EdgeList& graph,
     found.primal = vertices.value.value() + edges.value.value();
     found.dual = 0.0 - vertices.conjugate.value() - edges.conjugate.value();
     const double excess = edges.excess + vertices.excess;
-    found.gap = excess >= 0.0 ? excess : 0.0;
+    found.gap = std::abs(excess);
     found.rounding = vertices.rounding + edges.rounding +
                      4.0 * unit_roundoff * (std::abs(found.primal) + std::abs(found.dual));
     // The sums of the excess have at most as many terms as there are entries and edges.
     const auto n_terms = static_cast<double>(u.size() + p.size());
     found.gap_rounding = vertices.excess_rounding + edges.excess_rounding +
                          (formula_error + n_terms * unit_roundoff) * found.gap;
+    // A gap is negative by rounding only, or if the range of the conjugates holds no solution.
+    if (excess < 0.0) found.gap = -excess <= found.gap_rounding ? 0.0 : infinite;
     if (!std::isfinite(found.primal) || !std::isfinite(found.dual) || !std::isfinite(excess) ||
         !std::isfinite(found.gap_rounding))
         found.gap = infinite;

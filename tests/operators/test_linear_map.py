@@ -97,3 +97,15 @@ def test_wrong_sizes_and_errors_of_products():
         LinearMap(Long())
     with pytest.raises(RuntimeError, match="no detector"):
         LinearMap(Broken())
+
+
+def test_a_sparse_matrix_of_the_user_does_not_change():
+    """Entries that occur twice are added in a copy."""
+    entries, columns = np.array([1e16, 1.0, -1e16, 1.0]), np.array([0, 0, 1, 1])
+    given = scipy.sparse.csr_matrix((entries, columns, [0, 4]), shape=(1, 2))
+    made = LinearMap(given)
+    assert given.nnz == 4
+    assert given.data.tolist() == [1e16, 1.0, -1e16, 1.0]
+    assert made.sizes.nnz == 2
+    given.data[:] = 0.0
+    assert made.apply(np.array([1.0, 0.0])).tolist() == [1e16]

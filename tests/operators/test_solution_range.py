@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from graphtv import Graph, LogisticLoss, Problem, solve
+from graphtv import Graph, LogisticLoss, Problem, SquaredLoss, solve
 from graphtv.operators.solution_range import _polyhedral_bound
 
 
@@ -18,7 +18,7 @@ def test_linear_programs_bound_the_constants(seed, count, rows):
     low = np.where(rng.random(rows) < 0.3, -np.inf, -rng.random(rows))
     high = np.where(rng.random(rows) < 0.3, np.inf, rng.random(rows))
     limits = np.where(rng.random(count) < 0.3, 1.0, np.inf)
-    bound = _polyhedral_bound(columns, low, high, limits)
+    bound = _polyhedral_bound(columns, 0.0 * columns, low, high, limits)
     assume(np.isfinite(bound))
     for _ in range(20):  # points on the boundary of the polyhedron
         goal = rng.normal(size=count)
@@ -30,9 +30,9 @@ def test_linear_programs_bound_the_constants(seed, count, rows):
 
 
 def test_no_bound():
-    assert _polyhedral_bound(np.eye(2), np.zeros(2), np.full(2, np.inf), np.full(2, np.inf)) == (
-        np.inf
-    )
+    assert _polyhedral_bound(
+        np.eye(2), np.zeros((2, 2)), np.zeros(2), np.full(2, np.inf), np.full(2, np.inf)
+    ) == (np.inf)
 
 
 def test_a_logistic_model_with_an_intercept_is_certified():
@@ -51,3 +51,37 @@ def test_sparsity_is_one_number_per_component():
     graph = Graph(3, [(0, 1)])
     with pytest.raises(ValueError, match="sparsity must be the same at all vertices"):
         Problem(graph, LogisticLoss([1.0]), operator=np.ones((1, 3)), sparsity=[1.0, 2.0, 0.0])
+
+
+def test_a_component_that_the_operator_does_not_see_stays_within_its_bounds():
+    """Differences have no image of constants, so bounds alone tell where u is."""
+    graph = Graph(3, [(0, 1), (1, 2)], [0.5, 0.5])
+    differences = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
+    for bounds in ({"lower": 5.0}, {"upper": -5.0}, {"lower": [7.0, 5.0, -np.inf]}, {}):
+        problem = Problem(graph, SquaredLoss([1.0, 2.0]), operator=differences, **bounds)
+        assert problem.composite.solution_range.is_proved
+        result = solve(problem)
+        assert result.status == "optimal"
+        assert result.primal == pytest.approx(1.25, rel=1e-5)
+        assert result.assumptions == ()
+
+
+def test_constants_that_the_operator_hardly_sees_are_not_neglected():
+    """The constant 1e11 has the objective 0, and u = (0.5, 0) has 0.375."""
+    graph = Graph(2, [(0, 1)], [0.5])
+    problem = Problem(graph, SquaredLoss([1.0]), operator=np.array([[1.0, -1.0 + 1e-11]]))
+    assert problem.composite.solution_range.is_proved
+    assert problem.composite.solution_range.upper >= 0.9e11
+    result = solve(problem)
+    assert result.dual - result.rounding <= problem.primal([1e11, 1e11])
+
+
+def test_a_range_is_not_proved_where_rounding_hides_the_rank():
+    graph = Graph(4, [(0, 1), (2, 3)])
+    hidden = np.array([[1.0, 0.0, 1.0 - 1e-12, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    problem = Problem(graph, SquaredLoss([1.0, 2.0]), operator=hidden)
+    assert not problem.composite.solution_range.is_proved
+    assert any("solution" in told for told in solve(problem).assumptions)
+    sums = np.array([[0.1, 0.2, -0.3]])  # 2.8e-17, or 5.6e-17 if rounded
+    path = Graph(3, [(0, 1), (1, 2)])
+    assert not Problem(path, SquaredLoss([1.0]), operator=sums).composite.solution_range.is_proved

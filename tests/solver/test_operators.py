@@ -6,7 +6,7 @@ import scipy.sparse
 from scipy.sparse.linalg import aslinearoperator
 
 import graphtv
-from graphtv import Problem, solve
+from graphtv import AbsoluteLoss, Graph, Problem, SquaredLoss, grid_graph, solve
 
 cp = pytest.importorskip("cvxpy")
 
@@ -153,3 +153,26 @@ def test_wrong_data_and_options():
         solve(problem, preconditioner="chains")
     with pytest.raises(ValueError, match="q must be given"):
         problem.dual(np.zeros(GRAPH.n_edges))
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss, AbsoluteLoss])
+@pytest.mark.parametrize("exponent", [-80, -1, 20])
+def test_the_unit_of_the_data_does_not_matter(loss, exponent):
+    """Iterates with an operator change by the same power of two, bit by bit."""
+    rng = np.random.default_rng(0)
+    A, f, unit = rng.normal(size=(12, 8)), rng.normal(size=12), 2.0**exponent
+    edges = grid_graph((8,)).edges
+    found = [
+        solve(
+            Problem(
+                Graph(8, edges, np.full(7, scale ** (loss is SquaredLoss))),
+                loss(scale * f),
+                operator=A,
+            ),
+            max_iterations=60,
+            n_threads=1,
+        )
+        for scale in (1.0, unit)
+    ]
+    assert (found[1].u == unit * found[0].u).all()
+    assert found[1].relative_gap == pytest.approx(found[0].relative_gap, rel=1e-9)

@@ -113,14 +113,10 @@ class CompositeObjective:
         found = _core.certify(
             self.row_term, no_edges, nothing, _NO_PENALTY, x, nothing, q, no_error, n_threads
         )
-        with np.errstate(invalid="ignore", over="ignore"):
-            slopes = [misfit.gradient(x + side * error) for side in (-2.0, 2.0)]
-            effect = np.maximum(*(np.abs(slope - q) for slope in slopes)) @ error
-            change = np.maximum(*(np.abs(slope) for slope in slopes)) @ error
+        change, effect = misfit.effect(x, error, q)
         proof = Proof(*found)
         return proof._replace(
-            rounding=proof.rounding + 2.0 * float(change),
-            gap_rounding=proof.gap_rounding + 2.0 * float(effect),
+            rounding=proof.rounding + change, gap_rounding=proof.gap_rounding + effect
         )
 
     # Where a solution is
@@ -149,7 +145,8 @@ class CompositeObjective:
     @cached_property
     def solution_range(self) -> SolutionRange:
         """The interval of a solution and of its image."""
-        known = self.primal(self.start)
+        error = self.misfit.value_error(self.start)
+        known = self.primal(self.start) + (error if math.isfinite(error) else 0.0)
         return solution_range(self._graph, self._penalty, self.misfit, self.constraint, known)
 
     @cached_property

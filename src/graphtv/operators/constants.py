@@ -38,9 +38,13 @@ def balancing_shift(
     m = np.zeros((n_channels, columns.shape[1]))
 
     def residual(m: Floats) -> tuple[Floats, float]:
-        values = slope((m @ columns.T).reshape(-1)).reshape(n_channels, -1)
-        found = values @ columns - target
-        size = np.linalg.norm(found)
+        with np.errstate(invalid="ignore", over="ignore"):  # of a step that is far too long
+            shift = (m @ columns.T).reshape(-1)
+            if not np.isfinite(shift).all():
+                return m, np.inf
+            values = slope(shift).reshape(n_channels, -1)
+            found = values @ columns - target
+            size = np.linalg.norm(found)
         return found, float(size) if np.isfinite(size) else np.inf
 
     scale = float(np.abs(columns).sum())

@@ -53,6 +53,12 @@ class Constraint:
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
     @property
+    def largest_bound(self) -> float:
+        """The largest |bound|, 0 without bounds."""
+        bounds = np.abs(np.concatenate([self.lower, self.upper]))
+        return float(bounds[np.isfinite(bounds)].max(initial=0.0))
+
+    @property
     def is_free(self) -> bool:
         """Whether R = 0."""
         return not self.has_sparsity and not self.is_bounded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -50,7 +51,9 @@ class LinearMap:
         if scipy.sparse.issparse(operator):
             if operator.dtype.kind not in "buif":
                 raise ValueError(f"operator must be real, got dtype {operator.dtype}")
-            matrix = scipy.sparse.csr_array(operator, dtype=np.float64)
+            # A copy, since entries that occur twice are added in place.
+            matrix = scipy.sparse.csr_array(operator, dtype=np.float64, copy=True)
+            matrix.sum_duplicates()
             entries = matrix.data
         else:
             matrix = as_array(operator, "operator")
@@ -175,6 +178,16 @@ class LinearMap:
         if self._sizes is None:
             self._sizes = abs(self._forward)
         return self._sizes
+
+    def has_zero_sums(self, chosen: Any) -> bool:
+        """Whether the entries of a matrix in the chosen columns sum to exactly 0 in every row."""
+        part = self._forward[:, np.flatnonzero(chosen)]
+        if not scipy.sparse.issparse(part):
+            return all(math.fsum(row) == 0.0 for row in part)
+        ends = part.indptr
+        return all(
+            math.fsum(part.data[first:last]) == 0.0 for first, last in itertools.pairwise(ends)
+        )
 
     def row_sums(self) -> Floats:
         """Return bounds of |Av| for |v| ≤ 1, one per row."""

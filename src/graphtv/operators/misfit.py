@@ -12,8 +12,9 @@ import scipy.sparse
 from graphtv._validate import Floats, Indices
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
-from graphtv.operators.linear_map import LinearMap
+from graphtv.operators.linear_map import ROUNDOFF, LinearMap
 from graphtv.terms._arrays import from_core, to_core
+from graphtv.terms.location import LocationLoss
 from graphtv.terms.weighted_loss import WeightedLoss
 
 MOST_COMPONENTS = 64
@@ -21,6 +22,9 @@ MOST_COMPONENTS = 64
 
 MOST_COLUMNS = 2000
 """The same for a matrix."""
+
+ROUNDINGS = 8.0 * ROUNDOFF
+"""Relative error of a derivative of a loss."""
 
 
 class Misfit:
@@ -81,6 +85,27 @@ class Misfit:
         """Return h(x)."""
         return self.loss.value(from_core(x, self.loss.shape))
 
+    @property
+    def best_rows(self) -> Floats:
+        """The image that minimises h, 0 where the loss has no minimiser."""
+        loss = self.loss
+        return to_core(loss.signal) if isinstance(loss, LocationLoss) else np.zeros(self.size)
+
+    # Rounding errors
+
+    def effect(self, x: Floats, error: Floats, q: Floats) -> tuple[float, float]:
+        """Return bounds on the changes of h and of h - ⟨q, ·⟩ if x changes by at most an error."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            slopes = [self.gradient(x + side * error) for side in (-2.0, 2.0)]
+            size = np.maximum(*(np.abs(slope) for slope in slopes))
+            distance = np.maximum(*(np.abs(slope - q) for slope in slopes)) + ROUNDINGS * size
+            return 2.0 * float(size @ error), 2.0 * float(distance @ error)
+
+    def value_error(self, u: Floats) -> float:
+        """Return a bound on the error of h(Au) that the rounding of Au causes."""
+        x = self.map.apply(u)
+        return self.effect(x, self.map.apply_error(u), x)[0]
+
     # Constants on the components of the graph
 
     @cached_property
@@ -104,6 +129,17 @@ class Misfit:
             return None
         images = [self.map.apply((component == k).astype(np.float64)) for k in range(count)]
         return np.stack(images, axis=1)
+
+    @cached_property
+    def column_errors(self) -> Floats:
+        """Bounds on the rounding errors of `columns`."""
+        count, component = self.components
+        errors = [self.map.apply_error((component == k).astype(np.float64)) for k in range(count)]
+        return np.stack(errors, axis=1)
+
+    def is_blind(self, k: int) -> bool:
+        """Whether A is known to map the indicator of component k to exactly 0."""
+        return self.map.is_matrix and self.map.has_zero_sums(self.components[1] == k)
 
     def spread(self, constants: Floats) -> Floats:
         """Return u with these constants, shape (C, k), on the components."""

@@ -7,8 +7,12 @@ bound of |u| turns r into a part of the gap. Let P₀ be the objective of some p
 
 The first bounds every row of Au. The second bounds |u| if μ > 0, and otherwise the range D of u on
 each component of the graph: ω D ≤ TV(u) for the smallest edge weight ω. So u = m + v with |v| ≤ D,
-and m Z + Av has bounded rows, which bounds m. If Z = A(1_C) is zero, m = 0 is a solution as well.
-Where rows are bounded on one side only, linear programs over these inequalities bound m.
+and m Z + Av has bounded rows, which bounds m. Where rows are bounded on one side only, linear
+programs over these inequalities bound m.
+
+If a column of Z is exactly zero, A does not see the constant on its component C. It may move until
+u meets a bound or changes its sign on C, so |u| is at most D plus the largest bound there. Z is
+known up to rounding. Where it may be zero or not, no range is proved.
 """
 
 from __future__ import annotations
@@ -31,7 +35,10 @@ MARGIN = 1.0 + 1e-9
 """Relative margin of all bounds."""
 
 ZERO = 1e-10
-"""Columns of Z smaller than this, relative to what their entries could be, count as zero."""
+"""Singular values of Z smaller than this, relative to what they could be, count as zero."""
+
+LENGTH_ERROR = 1e-12
+"""Relative error of singular values and norms, far above what rounding causes."""
 
 FLAT = 800.0
 """Beyond this the logistic loss is linear or constant to the last bit."""
@@ -41,6 +48,9 @@ MOST_PROGRAMS = 16
 
 ROUNDING_SUM = 1e-9
 """Relative error of sums, far above what rounding causes."""
+
+ASSUMED = 100.0
+"""Factor of a range that is not proved, so that it probably holds a solution."""
 
 UNKNOWN = 1e8
 """The range of u, in units of its range on a component, where no bound is known."""
@@ -69,10 +79,12 @@ class SolutionRange(NamedTuple):
 def solution_range(
     graph: Graph, penalty: _core.Penalty, misfit: Misfit, constraint: Constraint, primal: float
 ) -> SolutionRange:
-    """Return the range of a solution, given the objective of some point."""
+    """Return the range of a solution, given an upper bound of the objective of some point."""
     loss = misfit.loss
     least = loss.least_values()
-    budget = max(primal - float(least.sum()), 0.0) * MARGIN + sys.float_info.min
+    sizes = abs(primal) + float(np.abs(least).sum())
+    budget = max(primal - float(least.sum()), 0.0) * MARGIN + LENGTH_ERROR * sizes
+    budget += sys.float_info.min
     low, high = loss.sublevel(budget + least)
     rows = to_core(low), to_core(high)
     ends = _row_ends(*rows)
@@ -81,12 +93,15 @@ def solution_range(
             float(constraint.lower.min()), float(constraint.upper.max()), *ends, True
         )
     if (constraint.sparsity > 0.0).all():
-        size = float(budget) / float(constraint.sparsity.min())
+        size = MARGIN * float(budget) / float(constraint.sparsity.min())
         return SolutionRange(-size, size, *ends, True)
-    spread = _largest_spread(graph, penalty, budget)
+    spread, has_spread = _largest_spread(graph, penalty, budget)
     limits = _limits(misfit, constraint, budget)
     size, is_proved = _largest_constant(misfit, rows, spread, limits)
-    return SolutionRange(-(size + spread), size + spread, *ends, is_proved)
+    size = max(size, constraint.largest_bound) + spread
+    is_proved = is_proved and has_spread and misfit.map.is_matrix
+    size *= 1.0 if is_proved else ASSUMED
+    return SolutionRange(-size, size, *ends, is_proved)
 
 
 def _row_ends(low: Floats, high: Floats) -> tuple[float, float]:
@@ -100,51 +115,57 @@ def _row_ends(low: Floats, high: Floats) -> tuple[float, float]:
     return float(lowest - margin), float(highest + margin)
 
 
-def _largest_spread(graph: Graph, penalty: _core.Penalty, budget: float) -> float:
-    """Return a bound of max u - min u on every component."""
+def _largest_spread(graph: Graph, penalty: _core.Penalty, budget: float) -> tuple[float, bool]:
+    """Return a bound of max u - min u on every component, and whether it is proved."""
     if graph.n_edges == 0:
-        return 0.0
+        return 0.0, True
     growth = growth_of(penalty)
     if growth is None:
-        return UNKNOWN * budget
+        return UNKNOWN * budget, False
     total = growth.factor * (budget + 0.5 * growth.delta * graph.n_edges)
-    return MARGIN * total / float(graph.weights.min())
+    return MARGIN * total / float(graph.weights.min()), True
 
 
 def _largest_constant(
     misfit: Misfit, rows: tuple[Floats, Floats], spread: float, limits: Floats
 ) -> tuple[float, bool]:
-    """Return a bound of the constants m, and whether it is proved.
+    """Return a bound of the constants m that A sees, and whether it is proved.
 
     `limits` are bounds of |u| on each component; infinite where there are none.
     """
-    columns = misfit.columns
-    if columns is None:
+    if misfit.columns is None:
         return UNKNOWN * (1.0 + spread), False
     reach = np.tile(misfit.map.row_sums(), misfit.n_channels) * spread
     low, high = rows[0] - reach, rows[1] + reach
-    largest = np.abs(columns).max(initial=0.0)
-    capacity = max(float(misfit.map.row_sums().max(initial=0.0)), np.finfo(float).tiny)
-    if largest <= ZERO * capacity:
-        return 0.0, True
+    errors = misfit.column_errors
+    is_seen = np.any(np.abs(misfit.columns) > 2.0 * errors, axis=0)
+    is_known = all(misfit.is_blind(int(k)) for k in np.flatnonzero(~is_seen))
+    columns, errors, limits = misfit.columns[:, is_seen], errors[:, is_seen], limits[is_seen]
     finite = np.isfinite(low) & np.isfinite(high)
-    if columns.shape[1] == 1:
-        return _single_constant(np.tile(columns[:, 0], misfit.n_channels), low, high, misfit)
-    if not finite.all() and columns.shape[1] <= MOST_PROGRAMS:
+    count = columns.shape[1]
+    if count == 0:
+        return 0.0, is_known
+    if count == 1:
+        size, is_proved = _single_constant(columns[:, 0], errors[:, 0], low, high, misfit)
+        return size, is_proved and is_known
+    if not finite.all() and count <= MOST_PROGRAMS:
         size = max(
-            _polyhedral_bound(columns, lo, hi, limits + spread)
+            _polyhedral_bound(columns, errors, lo, hi, limits + spread)
             for lo, hi in zip(*(x.reshape(misfit.n_channels, -1) for x in (low, high)), strict=True)
         )
-        return (size, True) if math.isfinite(size) else (UNKNOWN * (1.0 + spread), False)
+        return (size, is_known) if math.isfinite(size) else (UNKNOWN * (1.0 + spread), False)
     if not finite.any():
         return UNKNOWN * (1.0 + spread), False
-    values = np.linalg.svd(columns[finite.reshape(misfit.n_channels, -1).all(axis=0)])[1]
-    smallest = values[values > ZERO * max(float(values.max(initial=0.0)), capacity)]
-    if not smallest.size:
-        return 0.0, True
+    there = finite.reshape(misfit.n_channels, -1).all(axis=0)
+    values = np.linalg.svd(columns[there])[1]
+    error = float(np.linalg.norm(errors[there])) + LENGTH_ERROR * float(values.max(initial=0.0))
+    capacity = max(float(misfit.map.row_sums().max(initial=0.0)), sys.float_info.min)
+    large = values[values > ZERO * max(float(values.max(initial=0.0)), capacity)]
+    if not large.size:
+        return 0.0, False
     size = float(np.linalg.norm(np.maximum(np.abs(low[finite]), np.abs(high[finite]))))
-    rank_is_full = len(smallest) == columns.shape[1]
-    return MARGIN * size / float(smallest.min()), rank_is_full or bool(finite.all())
+    has_full_rank = len(large) == count and float(large.min()) > 2.0 * error
+    return 2.0 * size / float(large.min()), has_full_rank and is_known
 
 
 def _limits(misfit: Misfit, constraint: Constraint, budget: float) -> Floats:
@@ -157,24 +178,27 @@ def _limits(misfit: Misfit, constraint: Constraint, budget: float) -> Floats:
     return limits
 
 
-def _polyhedral_bound(columns: Floats, low: Floats, high: Floats, limits: Floats) -> float:
+def _polyhedral_bound(
+    columns: Floats, errors: Floats, low: Floats, high: Floats, limits: Floats
+) -> float:
     """Return a bound of max |m| over low ≤ Z m ≤ high and |m| ≤ limits, infinite if there is none.
 
     A dual solution y ≥ 0 of the linear program max ±m_k proves it: with d = ±e_k - Bᵀy for the
-    inequalities B m ≤ b, ±m_k ≤ yᵀb + ‖d‖₁ max |m|.
+    inequalities B m ≤ b, ±m_k ≤ yᵀb + ‖d‖₁ max |m|. B is known up to the errors of Z.
     """
     from scipy.optimize import linprog  # slow to import
 
     count = columns.shape[1]
     identity = np.eye(count)
     matrix = np.concatenate([columns, -columns, identity, -identity])
+    unsure = np.concatenate([errors, errors, np.zeros((2 * count, count))])
     right = np.concatenate([high, -low, limits, limits])
-    known = np.isfinite(right)
-    matrix, right = matrix[known], right[known]
+    known = np.isfinite(right) & matrix.any(axis=1)
+    matrix, unsure, right = matrix[known], unsure[known], right[known]
     if not len(right):
         return math.inf
-    scale = np.maximum(np.abs(matrix).max(axis=1), sys.float_info.min)
-    matrix, right = matrix / scale[:, None], right / scale
+    scale = np.abs(matrix).max(axis=1)
+    matrix, unsure, right = matrix / scale[:, None], unsure / scale[:, None], right / scale
     largest, error = 0.0, 0.0
     for goal in (*identity, *-identity):
         found = linprog(-goal, A_ub=matrix, b_ub=right, bounds=(None, None), method="highs")
@@ -182,28 +206,28 @@ def _polyhedral_bound(columns: Floats, low: Floats, high: Floats, limits: Floats
             return math.inf
         y = np.maximum(-found.ineqlin.marginals, 0.0)
         largest = max(largest, float(y @ np.abs(right)) * ROUNDING_SUM + float(y @ right))
-        error = max(error, float(np.abs(goal - matrix.T @ y).sum()) + ROUNDING_SUM)
+        rest = np.abs(goal - matrix.T @ y) + unsure.T @ y
+        error = max(error, float(rest.sum()) + ROUNDING_SUM)
     return math.inf if error >= 0.5 else MARGIN * largest / (1.0 - error)
 
 
-def _single_constant(z: Floats, low: Floats, high: Floats, misfit: Misfit) -> tuple[float, bool]:
-    """Return a bound of |m| with low ≤ m z ≤ high, where u is m up to its spread."""
-    tiny = ZERO * float(np.abs(z).max())
+def _single_constant(
+    z: Floats, errors: Floats, low: Floats, high: Floats, misfit: Misfit
+) -> tuple[float, bool]:
+    """Return a bound of |m| with low ≤ m z ≤ high, where u is m up to its spread.
+
+    z is known up to the errors. Rows where its sign is not known do not count.
+    """
+    up, down = z > 2.0 * errors, z < -2.0 * errors
     best = 0.0
-    for channel in range(misfit.n_channels):
-        part = slice(
-            channel * misfit.size // misfit.n_channels,
-            (channel + 1) * misfit.size // misfit.n_channels,
-        )
-        up, down = z[part] > tiny, z[part] < -tiny
-        zc, lo, hi = z[part], low[part], high[part]
-        most = min(
-            (hi[up] / zc[up]).min(initial=math.inf), (lo[down] / zc[down]).min(initial=math.inf)
-        )
-        least = max(
-            (lo[up] / zc[up]).max(initial=-math.inf), (hi[down] / zc[down]).max(initial=-math.inf)
-        )
-        best = max(best, abs(most), abs(least))
+    for lo, hi in zip(*(x.reshape(misfit.n_channels, -1) for x in (low, high)), strict=True):
+        right = np.concatenate([hi[up], -lo[down]])
+        left = np.concatenate([lo[up], -hi[down]])
+        size = np.abs(np.concatenate([z[up], z[down]]))
+        error = np.concatenate([errors[up], errors[down]])
+        most = (right / (size - np.copysign(error, right))).min(initial=math.inf)
+        least = (left / (size + np.copysign(error, left))).max(initial=-math.inf)
+        best = max(best, abs(float(most)), abs(float(least)))
     if not math.isfinite(best):
         return UNKNOWN, False
     return MARGIN * best, True

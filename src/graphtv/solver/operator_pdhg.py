@@ -45,7 +45,7 @@ class OperatorPdhg(Composite):
         self._K = problem.graph.gradient()
         self._Kt = self._K.T.tocsr()
         self._set_metric()
-        self._ratio = 1.0
+        self._natural = self._ratio = self._first_ratio()
         self._mean: tuple[Floats, ...] | None = None
         self._since = 0
         self._anchor = self.u, self.p, self.q
@@ -77,6 +77,20 @@ class OperatorPdhg(Composite):
         self._T = t
         least = 1e-12 * max(float(rows.max(initial=0.0)), np.finfo(float).tiny)
         self._Q = np.maximum(rows, least)
+
+    def _first_ratio(self) -> float:
+        """Return the ratio in the units of the data: the length of q at the start to that of u.
+
+        u has to move by about as much as changes the image to the best value of the loss.
+        """
+        misfit = self._misfit
+        roots = np.sqrt(np.tile(self._Q, misfit.n_channels))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            q = length(roots * misfit.gradient(self.x))
+            distance = length((self.x - misfit.best_rows) / roots)
+        has_both = 0.0 < q < math.inf and 0.0 < distance < math.inf
+        ratio = q / distance if has_both else 1.0
+        return ratio if 0.0 < ratio < math.inf else 1.0
 
     def _by_group(self, t: Floats) -> Floats:
         """Return the metric of the edges, one number for all if edges form groups."""
@@ -175,7 +189,8 @@ class OperatorPdhg(Composite):
             length(np.sqrt(duals[0]) * (self.p - p)), length(np.sqrt(duals[1]) * (self.q - q))
         )
         if primal > 0.0 and dual > 0.0:
-            self._ratio = math.sqrt(self._ratio * min(max(dual / primal, 1e-8), 1e8))
+            change = min(max(dual / primal / self._natural, 1e-8), 1e8)
+            self._ratio = self._natural * math.sqrt(self._ratio / self._natural * change)
         self._anchor = self.u, self.p, self.q
         self._mean, self._since = None, 0
         self._first_residual = self._residual(*point)
