@@ -14,7 +14,7 @@ from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.operators.linear_map import ROUNDOFF, LinearMap
 from graphtv.terms._arrays import from_core, to_core
-from graphtv.terms.location import LocationLoss
+from graphtv.terms.traits import as_location
 from graphtv.terms.weighted_loss import WeightedLoss
 
 MOST_COMPONENTS = 64
@@ -88,8 +88,8 @@ class Misfit:
     @property
     def best_rows(self) -> Floats:
         """The image that minimises h, 0 where the loss has no minimiser."""
-        loss = self.loss
-        return to_core(loss.signal) if isinstance(loss, LocationLoss) else np.zeros(self.size)
+        loss = as_location(self.loss)
+        return np.zeros(self.size) if loss is None else to_core(loss.signal)
 
     # Rounding errors
 
