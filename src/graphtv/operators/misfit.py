@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from graphtv._elementary import ROUNDOFF
 from graphtv._validate import Floats, Indices
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
-from graphtv.operators.linear_map import ROUNDOFF, LinearMap
+from graphtv.operators.linear_map import LinearMap
 from graphtv.terms._arrays import from_core, to_core
 from graphtv.terms.traits import as_location
 from graphtv.terms.weighted_loss import WeightedLoss
