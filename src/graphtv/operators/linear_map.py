@@ -151,8 +151,8 @@ class LinearMap:
     def apply_error(self, x: Floats) -> Floats:
         """Return bounds on the errors of the entries of Ax.
 
-        They are rigorous for matrices. Otherwise the error is taken to be evenly spread, with a
-        norm of a few roundoffs of ‖A‖‖x‖.
+        They are rigorous for matrices. Otherwise they assume that the error has a norm of a few
+        roundoffs of ‖A‖‖x‖ and is spread evenly over the entries.
         """
         return self._error(x, 1)
 

@@ -84,7 +84,7 @@ class GraphProblem:
         """The bytes of all strips and of their returned points, from the sizes of the parts.
 
         All sides of a part have at most `strip_share` times its vertices, and on average as many
-        inner edges per vertex as the graph. The ends of the edges across borders come on top.
+        inner edges per vertex as the graph. The ends of the edges across borders are added.
         """
         graph, channels = self.graph, self.n_entries // max(self.graph.n_vertices, 1)
         fraction = TUNING.strip_share if graph.n_parts > 1 else 0.0

@@ -90,7 +90,7 @@ def metis(graph: Graph, n_parts: int) -> Labels:
 def _bisected(
     n: int, n_parts: int, order: Callable[[NDArray[np.int64]], NDArray[np.int64]]
 ) -> Labels:
-    """Return parts of equal size: the vertices are put in order, cut, and each half again."""
+    """Return parts of equal size: order the vertices, cut them in half, and repeat."""
     labels = np.zeros(n, dtype=np.int32)
     pending = [(np.arange(n), 0, n_parts)]
     while pending:

@@ -1,15 +1,15 @@
 """The problem for functions that are constant on pieces of the parts, solved as a whole.
 
-A piece is a connected set of vertices of one part. If u is a constant on each piece, the problem is
-one of the same kind, with one vertex per piece: its data are means, its weights sums, and edges
-between the same two pieces are one edge with the sum of their weights. This problem is small enough
-for one worker. It has two uses:
+A piece is a connected set of vertices of one part. For functions that are constant on every piece,
+the problem is of the same kind, with one vertex per piece. The data of a piece are the mean of its
+data, and its weight is the sum of their weights. The weights of all edges between two pieces are
+added. This problem is small enough for one worker. It has two uses:
 
-- The pieces are those of u, where u is constant. Then the solution is at least as good as u. The
-  dual point of a round is usually much closer to the optimum than the primal one, since the values
-  of pieces that extend over several parts adapt slowly. Here they adapt at once.
+- After a round, the pieces are the sets where u is constant. Then the solution is at least as good
+  as u. The dual point of a round is usually much closer to the optimum than the primal one, because
+  the values of pieces that extend over several parts adapt slowly. Here they adapt at once.
 - Before the first round, the pieces are clusters of a few vertices along heavy edges. Then the
-  flows across borders in the solution are the start of the first round.
+  first round starts from the flows across borders in the solution.
 """
 
 from __future__ import annotations

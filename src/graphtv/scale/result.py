@@ -26,7 +26,7 @@ class PartitionedResult:
     rounding : float
         A bound on the rounding error of `primal` and of `dual`.
     status : str
-        As in `graphtv.Result`: ``optimal`` is a proof, whatever rounding did.
+        As in `graphtv.Result`: ``optimal`` is a proof that includes rounding errors.
     tolerance : float
         The requested relative gap.
     iterations : int
@@ -38,10 +38,10 @@ class PartitionedResult:
     setup_time, solve_time : float
         Seconds until the first round, and of the rounds.
     history : History
-        One record per round. Its sweeps are the windows that were checked.
+        One record per round. Its `sweeps` count the windows that were checked.
     error_bound : float or None
-        An upper bound of ‖u - u*‖₂, if no data is missing. None also if the range of the data says
-        more.
+        An upper bound of ‖u - u*‖₂. None if data is missing, or if the range of the data gives a
+        smaller bound.
 
     Examples
     --------

@@ -165,7 +165,7 @@ class OperatorPdhg(Composite):
             self._mean = tuple(a + share * (b - a) for a, b in zip(self._mean, state, strict=True))
 
     def _consider_restart(self) -> None:
-        """Restart if the better of iterate and average has made enough progress, or in the end."""
+        """Restart if the better of iterate and average has made progress, or after a while."""
         assert self._mean is not None
         t, state = self._tuning, (self.u, self.x, self.p, self.q, self._slope)
         candidates = [(self._residual(*point), point) for point in (state, self._mean)]

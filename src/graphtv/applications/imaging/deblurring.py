@@ -45,16 +45,16 @@ def deblur_tv(
         The kernel, with one axis per spatial axis of the image. Its centre is the entry
         ``kernel.shape // 2``. It usually sums to 1.
     weight : float, ndarray or list
-        The weight of total variation, as in `denoise_tv`: about the variance of the noise divided
-        by the typical height of edges is a good start.
+        The weight of total variation, as in `denoise_tv`. A good start is the variance of the noise
+        divided by the typical height of edges.
     boundary : {'reflect', 'periodic', 'nearest', 'zero', 'unknown'}
         What lies beyond the border of the sharp image: mirrored pixels, the other side, the pixel
-        at the border, 0, or unknown pixels. Unknown pixels are reconstructed too and cropped from
-        the answer. This is the most accurate choice for photographs.
+        at the border, 0, or unknown pixels, which are reconstructed too and then cropped.
+        ``unknown`` is the most accurate choice for photographs.
     channel_axis : int, optional
         The axis of colours. Channels are deblurred separately.
     loss : {'squared', 'huber', 'absolute', 'poisson'} or callable
-        For Gaussian noise, for outliers, and for counts.
+        Squared for Gaussian noise, Huber or absolute for outliers, Poisson for counts.
     isotropic : bool
         Use `IsotropicTV`, so that edges cost nearly the same in all directions.
     lower, upper : float, optional

@@ -61,8 +61,8 @@ def reconstruct_tv(
     weight : float, ndarray or list
         The weight of total variation: one number, one per pixel, or a list with one per axis.
     loss : {'squared', 'huber', 'absolute', 'poisson'} or callable
-        For Gaussian noise, for outliers, and for counts. A callable is called as ``loss(data)`` and
-        returns a data term.
+        Squared for Gaussian noise, Huber or absolute for outliers, Poisson for counts. A callable
+        is called as ``loss(data)`` and returns a data term.
     isotropic : bool
         Use `IsotropicTV`, so that edges cost nearly the same in all directions.
     lower, upper : float or array_like, optional
