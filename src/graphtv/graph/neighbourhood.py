@@ -8,9 +8,9 @@ this gives
 
     ω_k = d s_k / |e_k|
 
-in d dimensions. With neighbours along the axes only, all shares are 1/d, whatever the spacing h is.
-So a surface costs the same for every neighbourhood, in the mean over all directions: 4/π times its
-length in 2-D, and 3/2 times its area in 3-D. The shares are the Voronoi cells of the directions on
+in d dimensions. With neighbours along the axes only, all shares are 1/d for every spacing h. So on
+average over all directions, a surface costs the same for every neighbourhood: 4/π times its length
+in 2-D, and 3/2 times its area in 3-D. The shares are the Voronoi cells of the directions on
 the circle or the sphere [2]. For cubic voxels they are tabulated in [3].
 
 [1] Y. Boykov, V. Kolmogorov, "Computing geodesics and minimal surfaces via graph cuts", ICCV 2003.
@@ -121,7 +121,7 @@ def _cells(units: list[Any]) -> list[float]:
     """Return the share of the half sphere that is nearest to each direction."""
     every = [*units, *(_times(-1.0, unit) for unit in units)]
     areas = [_cell_area(unit, [other for other in every if other != unit]) for unit in units]
-    # Of the cells only the sum is known beforehand; dividing by it removes rounding errors.
+    # The sum of the cells is known. Dividing by it removes rounding errors.
     return [area / math.fsum(areas) for area in areas]
 
 

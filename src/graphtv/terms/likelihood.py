@@ -206,7 +206,7 @@ class PoissonLoss(WeightedLoss):
         return self._of(counts, weights)
 
     def deviance(self, u: Any, variance: float) -> float:
-        """Return -2 log-likelihood less that of a perfect fit."""
+        """Return -2 log-likelihood minus that of a perfect fit."""
         perfect = np.where(self._data > 0.0, self._data, 1.0)
         best = float(np.sum(self.weights * self._data * (1.0 - log(perfect))))
         return max(2.0 * self.value(u) - 2.0 * best, 0.0)

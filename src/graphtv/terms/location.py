@@ -58,7 +58,7 @@ class LocationLoss(WeightedLoss):
         return np.zeros(difference.shape)
 
     def deviance(self, u: Any, variance: float) -> float:
-        """Return -2 log-likelihood less that of a perfect fit, for noise of this variance."""
+        """Return -2 log-likelihood minus that of a perfect fit, for noise of this variance."""
         misfit = 2.0 * self.value(u)
         with np.errstate(divide="ignore"):
             return float(np.divide(misfit, self._dispersion(variance))) if misfit > 0.0 else 0.0

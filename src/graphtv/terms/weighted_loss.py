@@ -146,7 +146,7 @@ class WeightedLoss(CoreTerm):
         return None
 
     def deviance(self, u: Any, variance: float) -> float:
-        """Return -2 log-likelihood less that of a perfect fit, for noise of this variance."""
+        """Return -2 log-likelihood minus that of a perfect fit, for noise of this variance."""
         return 2.0 * self.value(u)
 
     def _of(self, data: Floats, weights: Any) -> Self:

@@ -57,10 +57,10 @@ def fused_lasso(
     signal : array_like, shape (n,) or (n, C), pandas, dict, str or dask array of any shape
         The data f, one value per vertex, or C values that are fused independently. A Series, a
         DataFrame or a dictionary is matched with the names of the graph by its labels. A string is
-        the name of a vertex attribute of NetworkX or igraph. NaN and the
-        masked entries of a masked array are missing data. Infinite values are errors. For the
-        Poisson loss the data are counts. For the logistic loss they are labels of two classes:
-        booleans, 0 and 1, or -1 and 1 (in this case 0 means that there is no label).
+        the name of a vertex attribute of NetworkX or igraph. NaN and the masked entries of a masked
+        array are missing data. Infinite values are errors. For the Poisson loss the data are
+        counts. For the logistic loss they are labels of two classes: booleans, 0 and 1, or -1 and 1
+        (in this case 0 means that there is no label).
     lam : float, optional
         λ > 0, a factor for all edge weights. Larger values give fewer pieces.
     vertex_weights : float or array_like, optional

@@ -291,7 +291,7 @@ def _as_signal(signal: Any, *, is_label: bool) -> Floats:
 
 
 def _point(result: Result) -> tuple[Floats, Floats] | None:
-    """Return the points of a result; None if it was solved directly, so that starts are no use."""
+    """Return the points of a result; None if it was solved directly, which uses no start."""
     is_direct = bool(result.stages) and result.stages[-1].method == "direct"
     return None if is_direct else (result.u, result.p)
 
