@@ -1,6 +1,7 @@
 """The folders follow the data: each step imports only the steps before it."""
 
 import ast
+import itertools
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -155,6 +156,46 @@ def test_modules_ask_for_traits_and_not_for_classes():
 def test_the_problem_knows_no_class_but_its_default():
     known = {name for module, _, name in IMPORTS if module == "problem"}
     assert known & set(graphtv.terms.__all__) == {"DataTerm", "Penalty", "TotalVariation"}
+
+
+COMPUTING = (
+    "graph",
+    "decomposition",
+    "tv",
+    "terms",
+    "operators",
+    "objective",
+    "solver",
+    "scale",
+    "applications",
+    "derivatives",
+)
+
+
+def numeric_constants(body):
+    """Yield assignments of numbers with the statement after each."""
+    for node, after in itertools.pairwise([*body, None]):
+        value = getattr(node, "value", None)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and value is not None:
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            is_plain = not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(value))
+            constants = [n for n in ast.walk(value) if isinstance(n, ast.Constant)]
+            if parts and is_plain and all(isinstance(c.value, int | float) for c in constants):
+                yield node, after
+
+
+def test_constants_say_what_they_mean():
+    silent = []
+    for folder in COMPUTING:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            module = ast.parse(path.read_text(encoding="utf-8"))
+            tunings = [n for n in module.body if getattr(n, "name", "") in ("Tuning", "Costs")]
+            for body in (module.body, *(each.body for each in tunings)):
+                for node, after in numeric_constants(body):
+                    text = getattr(getattr(after, "value", None), "value", None)
+                    if not isinstance(text, str):
+                        silent.append((path.name, ast.unparse(node)))
+    assert silent == []
 
 
 def test_the_check_sees_imports():

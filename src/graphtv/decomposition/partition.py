@@ -47,6 +47,7 @@ HUB_FACTOR = 4
 """`auto` avoids linear forests if a hub needs this many times more than the degeneracy."""
 
 ROWS_SHOWN = 6
+"""Number of forests in the printed table of a partition."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -39,7 +39,10 @@ DIRECT = 50_000
 """Systems with more unknowns are solved by conjugate gradients, if these converge."""
 
 ITERATIVE_ERROR = 1e-12
+"""The relative residual at which conjugate gradients end."""
+
 MOST_ITERATIONS = 5_000
+"""After this many iterations of conjugate gradients, a system is solved directly."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from graphtv.scale.window import Unknown
 from graphtv.terms._units import Units
 
 FORMAT = 5
+"""Version of the files; folders of other versions are refused."""
 
 PARTS = ("tiles", "coarse")
 """Names that the folder may contain besides the manifest."""

@@ -37,6 +37,7 @@ LOOSE_SHARE = 1 / 25
 """The part of an image that is then used, in parts of at least LEAST_PIXELS."""
 
 LEAST_PIXELS = 2**11
+"""Smallest number of pixels of such a part."""
 
 LOOSE_PIXELS_PER_PART = 160_000
 """There is then one part for this many pixels of the image."""
@@ -45,6 +46,7 @@ RUN = 32
 """Approximate length of a run in pixels; there are at least two runs per axis."""
 
 GOLDEN = 0.6180339887498949
+"""The golden section: multiples of it, modulo 1, are spread evenly."""
 
 
 def samples(image: Image, tolerance: float = 0.0) -> list[Image]:

@@ -50,6 +50,7 @@ except ImportError as error:
     raise ImportError('scikit-learn is not installed: pip install "graphtv[ml]"') from error
 
 UNLABELLED = -1
+"""The label of samples without a label, as in scikit-learn."""
 
 AFFINITIES = ("knn", "precomputed")
 
