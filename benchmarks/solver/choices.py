@@ -59,6 +59,7 @@ def problems(quick: bool) -> Iterator[tuple[str, Problem]]:
         weights = scale * rng.uniform(0.1, 1.0, random.n_edges)
         graph = Graph(n, random.edges, weights)
         yield f"random, weight {scale}", Problem(graph, SquaredLoss(signal))
+    yield from large_weights(side, n)
     tree = gallery.random_tree(n, rng=0)
     yield "tree", Problem(tree, SquaredLoss(signal))
     star = gallery.star_graph(n // 10)
@@ -80,6 +81,36 @@ def problems(quick: bool) -> Iterator[tuple[str, Problem]]:
     yield "logistic", Problem(grid, LogisticLoss(np.where(small > np.median(small), 1, -1)))
     costs = rng.standard_normal((small.size, 3))
     yield "simplex", Problem(grid, EntropicSimplex(costs))
+
+
+def large_weights(side: int, n: int) -> Iterator[tuple[str, Problem]]:
+    """Yield problems with large weights, whose solutions have few pieces, and regular graphs."""
+    rng = np.random.default_rng(1)
+    points = rng.random((n, 3))
+    signal = np.floor(4 * points).sum(axis=1) + 0.3 * rng.standard_normal(n)
+    for k, scale in ((10, 3.0), (20, 1.0)):
+        near = knn_graph(points, k)
+        weights = scale * (rng.exponential(size=near.n_edges) if k == 10 else np.ones(near.n_edges))
+        graph = Graph(n, near.edges, weights)
+        yield f"3D neighbours, k = {k}", Problem(graph, SquaredLoss(signal))
+    for name, m in (("triangulation", 14 * n // 5), ("roads", 5 * n // 4)):
+        planar, positions = gallery.delaunay_graph(n, m, 2)
+        graph = Graph(n, planar.edges, 3.0 * rng.exponential(size=m))
+        cells = np.floor(4 * positions).sum(axis=1) + 0.3 * rng.standard_normal(n)
+        yield name, Problem(graph, SquaredLoss(cells))
+    image = gallery.piecewise_constant_image((side, side), rng=1)[0]
+    for connectivity in (8, 16):
+        graph = grid_graph(image.shape, 0.2, connectivity=connectivity)
+        yield f"{connectivity} neighbours", Problem(graph, SquaredLoss(image.ravel()))
+    index = np.arange(side * side, dtype=np.int32).reshape(side, side)
+    ends = [np.stack([index, np.roll(index, -1, axis)], axis=-1).reshape(-1, 2) for axis in (0, 1)]
+    torus = Graph(side * side, np.concatenate(ends), np.full(2 * side * side, 0.5))
+    yield "torus", Problem(torus, SquaredLoss(image.ravel()))
+    ramp = np.add.outer(np.linspace(0, 10, side), np.linspace(0, 20, side))
+    yield "ramp", Problem(grid_graph((side, side), 1.0), SquaredLoss(ramp.ravel()))
+    ladder = np.repeat(rng.standard_normal((2, n // 200 + 1)), 100, axis=1)[:, : n // 2]
+    ladder = ladder + 0.3 * rng.standard_normal(ladder.shape)
+    yield "ladder", Problem(grid_graph(ladder.shape, 2.0), SquaredLoss(ladder.ravel()))
 
 
 def contestants(problem: Problem) -> Iterator[tuple[str, str]]:

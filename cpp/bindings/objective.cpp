@@ -10,6 +10,7 @@
 #include "bindings/watch.hpp"
 #include "parallel/parallel_for.hpp"
 #include "solver/polish.hpp"
+#include "solver/reduced/reduced_polish.hpp"
 
 namespace graphtv::bindings {
 
@@ -99,6 +100,23 @@ void bind_dual_side(nb::module_& m) {
 void bind_objective(nb::module_& m) {
     bind_dual_side<double>(m);
     bind_dual_side<Rounded>(m);
+
+    m.def(
+        "reduced_polish",
+        [](Vertex n_vertices, const InEdges& edges, const In<double>& weights,
+           const In<double>& signal, const In<double>& vertex_weights, const In<double>& p,
+           const InPlace& u, PythonWatch& watch) {
+            require(u.size() == signal.size() && p.size() == edges.shape(0));
+            set_up(&watch, [&](Watch& w) {
+                const SquaredProblem problem{view(n_vertices, edges), view(weights), view(signal),
+                                             view(vertex_weights), view(p)};
+                ReducedPolish(problem).run(view(u), w);
+            });
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
+        nb::arg("p").noconvert(), nb::arg("u").noconvert(), nb::arg("watch"),
+        "A primal candidate from problems on parts where u is nearly constant.");
 
     m.def(
         "round_dual",

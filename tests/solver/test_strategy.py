@@ -14,6 +14,7 @@ from graphtv.solver.progress import (
     PolishAttempt,
     Progress,
     dual_error,
+    forecast_dual,
     iterations_ahead,
 )
 from graphtv.solver.strategy import Continue, Moment, Stop, Strategy, SwitchTo
@@ -232,7 +233,7 @@ class TestDecisions:
         assert chosen.decide(slow, now) == SwitchTo("forests", keeps_point=False)
 
     def test_but_not_at_low_accuracy_where_weights_are_even(self):
-        slow = history("edges", *falling(0.1, 1, 4, 8, 16, 32))
+        slow = history("lattice", *falling(0.1, 1, 4, 8, 16, 32))
         even, wide = (replace(SQUARED, tolerance=1e-3, spread=spread) for spread in (3.0, 1e5))
         decisions = [
             Strategy(plan(facts, TUNING), 1e-3, 1000, TUNING).decide(slow, at(slow))
@@ -568,6 +569,80 @@ class TestNewton:
         assert dual_error([(10, 0.5), (20, 0.4)]) == 0.0
 
 
+# Errors of the dual objective over the edges of four graphs with large weights.
+NEIGHBOURS = [(1, 0.59), (5, 0.25), (10, 0.098), (20, 0.021), (40, 1.9e-3), (60, 3e-4)]
+TORUS = [(1, 0.54), (5, 0.25), (10, 0.13), (20, 0.048), (40, 0.015), (80, 2.3e-3)]
+EIGHT = [(1, 0.46), (5, 0.23), (10, 0.13), (20, 0.071), (40, 0.045), (80, 0.027)]
+ROADS = [(1, 0.29), (5, 0.055), (10, 0.017), (20, 4e-3), (40, 6.9e-4), (80, 6.7e-5)]
+
+
+class TestReductions:
+    """The primal point may be far from optimal: what counts is the dual objective."""
+
+    @staticmethod
+    def late(*errors):
+        """Return a history with these errors of the dual objective, and a gap of 20 %."""
+        progress = Progress()
+        progress.begin("descent", "none", "edges", Count(0, 0, 0))
+        for own, error in errors:
+            progress.record(Count(own, own, 0), 1.2, 1.0 - error)
+            progress.goes_on(True)
+        return progress
+
+    @pytest.mark.parametrize("flows", [True, False])
+    @pytest.mark.parametrize("errors", [NEIGHBOURS[:-1], TORUS[:-1], EIGHT[:-1], ROADS[:-1]])
+    def test_edges_get_time_to_show_how_fast_they_are(self, errors, flows):
+        chosen, progress = strategy(1e-3, flows=flows, can_reduce=True), self.late(*errors)
+        assert chosen.decide(progress, at(progress)) == Continue()
+
+    @pytest.mark.parametrize("flows", [True, False])
+    @pytest.mark.parametrize(("errors", "is_slow"), [(TORUS, False), (EIGHT, True), (ROADS, False)])
+    def test_forests_replace_edges_where_the_dual_objective_is_slow(self, errors, is_slow, flows):
+        chosen, progress = strategy(1e-3, flows=flows, can_reduce=True), self.late(*errors)
+        decision = chosen.decide(progress, at(progress))
+        assert (isinstance(decision, SwitchTo) and decision.stage == "forests") is is_slow
+
+    def test_max_flow_starts_when_the_dual_point_is_good(self):
+        chosen, progress = strategy(can_reduce=True), self.late(*ROADS)
+        assert isinstance(chosen.decide(progress, at(progress)), Continue)
+        progress = self.late(*ROADS, (160, 2.9e-6))
+        assert chosen.decide(progress, at(progress)).stage == "flows"
+
+    def test_the_polish_waits_for_the_dual_point(self):
+        chosen = strategy(1e-3, flows=False, can_reduce=True)
+        assert not chosen.reduces(self.late(*NEIGHBOURS[:-1]), math.inf)
+        assert chosen.reduces(self.late(*ROADS), math.inf)
+        assert not replace(chosen, tolerance=1e-6).reduces(self.late(*ROADS), math.inf)
+
+    def test_looks_come_when_the_dual_point_is_expected_to_be_good(self):
+        chosen = strategy(1e-3, flows=False, can_reduce=True)
+        progress = self.late(*ROADS[:-1])
+        assert 45 <= chosen.next_look(progress) <= 60
+
+    def test_a_polish_that_was_not_enough_is_repeated_later(self):
+        chosen, progress = strategy(1e-3, flows=False, can_reduce=True), self.late(*ROADS)
+        progress.reduction = PolishAttempt(70, True, 0.1)
+        assert not chosen.reduces(progress, math.inf)
+        progress.reduction = PolishAttempt(60, True, 0.1)
+        assert chosen.reduces(progress, math.inf)
+        assert not chosen.reduces(progress, 0.05)  # no time for it
+
+    def test_on_grids_it_costs_more_than_it_saves(self):
+        assert COSTS["grid"].reduction == COSTS["volume"].reduction == 0
+
+    @pytest.mark.parametrize(
+        ("facts", "can"),
+        [
+            (SQUARED, True),
+            (HUBER_TV, False),
+            (BOX, False),
+            (replace(SQUARED, is_complete=False), False),
+        ],
+    )
+    def test_it_needs_total_variation_and_data_everywhere(self, facts, can):
+        assert plan(facts, TUNING).can_reduce is can
+
+
 class TestCertificates:
     def test_what_may_be_the_answer_is_certified(self):
         record = history("edges", (20, 1e-7)).looks[-1].record
@@ -611,3 +686,20 @@ def test_forecasts_follow_a_power_law():
     assert iterations_ahead([(10, 1e-3)], 1e-6) is None
     assert iterations_ahead([(10, 1e-3), (20, 1e-3)], 1e-6) == math.inf
     assert iterations_ahead(falling(2.0, 10, 20), 1.0 / 1600.0) == pytest.approx(20)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("iterations", [(10, 20, 40), (10, 15, 40), (7, 30, 50), (1, 5, 10, 80)])
+def test_forecasts_of_the_dual_objective_follow_a_power_law(power, iterations):
+    past = [(k, 3.0 - k**-power) for k in iterations]
+    found = forecast_dual(past)
+    assert found.power == pytest.approx(power, rel=1e-6)
+    assert found.error == pytest.approx(iterations[-1] ** -power, rel=1e-5)
+    ahead = found.iterations_ahead(iterations[-1], found.error / 4**power)
+    assert ahead <= 3.01 * iterations[-1]
+
+
+def test_forecasts_need_three_distinct_objectives():
+    assert forecast_dual([]) is None
+    assert forecast_dual([(8, 0.5), (9, 0.6), (10, 0.7)]) is None
+    assert forecast_dual([(10, 0.5), (20, 0.6), (40, 0.6)]) is None

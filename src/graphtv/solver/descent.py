@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,17 +11,11 @@ from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.decomposition.partition import ForestPartition
 from graphtv.problem import Problem, width
-from graphtv.terms._arrays import to_core
+from graphtv.solver.channels import scaled_channels
 from graphtv.terms.traits import as_quadratic
-
-LEAST_WEIGHT = 1e-3
-"""Weight of vertices without data relative to the largest, if descent only provides a start."""
 
 ChannelDescent = Any
 """A `BlockDescent`, `EdgeDescent` or `LatticeDescent` of the core."""
-
-_ONES = np.empty(0)
-"""The vertex weights that mean 1 everywhere in the core."""
 
 
 class Descent:
@@ -162,7 +155,7 @@ class EdgeDescent(Descent):
     def _make_channels(self) -> tuple[list[ChannelDescent], list[float]]:
         """Return a descent per channel. On grids it is the fast one."""
         graph, made, scales = self._problem.graph, list[ChannelDescent](), []
-        for channel in _scaled_channels(self._problem):
+        for channel in scaled_channels(self._problem):
             arrays = (graph.edges, channel.edge_weights, channel.signal, channel.vertex_weights)
             if self._lattice:
                 made.append(_core.LatticeDescent(np.array(self._lattice, dtype=np.int32), *arrays))
@@ -208,7 +201,7 @@ class ForestDescent(Descent):
         assert partition is not None
         made, scales = list[ChannelDescent](), []
         forests: _core.Forests | None = None
-        for channel in _scaled_channels(self._problem):
+        for channel in scaled_channels(self._problem):
             if forests is None or not channel.is_like_last:
                 forests = _core.Forests(
                     graph.n_vertices,
@@ -223,55 +216,3 @@ class ForestDescent(Descent):
             made.append(_core.BlockDescent(forests, channel.signal, channel.vertex_weights))
             scales.append(channel.scale)
         return made, scales
-
-
-class _Channel(NamedTuple):
-    """The arguments of the core for one channel."""
-
-    signal: Floats
-    vertex_weights: Floats
-    edge_weights: Floats
-    scale: float  # factor of the objective
-    is_like_last: bool  # whether the weights are those of the previous channel
-
-
-def _scaled_channels(problem: Problem) -> Iterator[_Channel]:
-    """Yield the channels.
-
-    If all vertices have the same weight c, the objective is c times that of the problem with the
-    weights ω/c and δ/c. The faster solvers for plain chains then apply.
-    """
-    graph, data = problem.graph, as_quadratic(problem.data)
-    assert data is not None
-    shape = (problem.term.n_channels, graph.n_vertices)
-    signals = to_core(data.signal).reshape(shape)
-    weights = data.weights.reshape(shape[::-1]).T  # no copy, since it may be a single number
-    is_complete = data.is_complete
-    for index, (signal, c) in enumerate(zip(signals, weights, strict=True)):
-        is_even = c.size == 0 or c.strides == (0,) or bool((c == c[0]).all())
-        scale = float(c[0]) if is_even and c.size and c[0] > 0.0 else 1.0
-        vertex_weights = _ONES if is_even else _substituted(c, weights)
-        with np.errstate(over="ignore"):  # a run that overflows ends without a certificate
-            edge_weights = graph.weights if scale == 1.0 else graph.weights / scale
-        yield _Channel(
-            signal if is_complete else _filled(signal, c),
-            vertex_weights,
-            edge_weights,
-            scale,
-            index > 0 and np.array_equal(c, weights[index - 1]),
-        )
-
-
-def _substituted(c: Floats, weights: Floats) -> Floats:
-    """Return the weights of a channel, with a small weight where data is missing."""
-    if (c > 0.0).all():
-        return np.ascontiguousarray(c)
-    return np.where(c > 0.0, c, LEAST_WEIGHT * max(float(weights.max()), np.finfo(float).tiny))
-
-
-def _filled(signal: Floats, c: Floats) -> Floats:
-    """Return the signal with its mean in place of missing data, so these values have no effect."""
-    there = c > 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(np.average(signal[there], weights=c[there])) if there.any() else 0.0
-    return np.where(there, signal, mean)

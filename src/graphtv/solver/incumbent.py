@@ -22,7 +22,7 @@ from graphtv.problem import Problem
 from graphtv.result import Record
 from graphtv.solver.certificate import Certificate, Proved
 from graphtv.solver.level_set import LevelSet
-from graphtv.solver.polish import GroupPolish, Polished, polish
+from graphtv.solver.polish import GroupPolish, Polished, polish, reduced_polish
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stage import Points, Stage, rounded
 from graphtv.solver.trivial import trivial_certificate
@@ -192,9 +192,17 @@ class Incumbent:
                 found = self._polish(self.points(stage), record, goal)
         except _core.Expired:
             return None
-        if found is None or relative_gap(found.primal, record.dual) >= record.relative_gap:
+        return self._if_better(found, record)
+
+    def reduce(self, stage: Stage, record: Record) -> Polished | None:
+        """Return a point from reduced problems if it is better, as `polish` does."""
+        try:
+            with self._watch:
+                p = self.points(stage).dual_point()
+                found = reduced_polish(self._problem, p, self._watch, self._n_threads)
+        except _core.Expired:
             return None
-        return found
+        return self._if_better(found, record)
 
     def _polish(self, points: Points, record: Record, goal: float | None) -> Polished | None:
         if self._problem.delta is None:
@@ -203,6 +211,11 @@ class Incumbent:
             return self._group_polish(points, before, record.dual, goal)
         p = points.rounded_dual_point()
         return polish(self._problem, p, self._watch, self._n_threads)
+
+    def _if_better(self, found: Polished | None, record: Record) -> Polished | None:
+        if found is None or relative_gap(found.primal, record.dual) >= record.relative_gap:
+            return None
+        return found
 
     def take_polished(self, found: Polished) -> None:
         """Keep a polished point until a better dual point certifies it."""

@@ -18,6 +18,7 @@ from graphtv.result import Record, Status
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.incumbent import Incumbent
 from graphtv.solver.log import Log
+from graphtv.solver.polish import Polished
 from graphtv.solver.progress import Info, PolishAttempt, Progress
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
@@ -190,13 +191,17 @@ class Run:
             record = self._offer(found, progress.record(count, found.primal, found.dual))
             if incumbent.relative_gap <= strategy.tolerance:
                 return record
+        if strategy.reduces(progress, self._watch.remaining):
+            record = self._reduce(record)
+            if incumbent.relative_gap <= strategy.tolerance:
+                return record
         if strategy.polishes(progress, self._watch.remaining):
             return self._polish(record)
         incumbent.hold(stage)
         return record
 
     def _polish(self, record: Record) -> Record:
-        """Polish the iterate, and certify the result if it may reach the tolerance."""
+        """Polish the iterate from the pattern of p, or by Newton's method."""
         strategy, incumbent, stage = self._strategy, self._incumbent, self.stages.current
         start = time.perf_counter()
         refines = strategy.refines(self.progress)
@@ -204,6 +209,20 @@ class Run:
         seconds = time.perf_counter() - start
         is_success = polished is not None
         self.progress.polish = PolishAttempt(record.iteration, is_success, seconds, refines)
+        return self._take(polished, record)
+
+    def _reduce(self, record: Record) -> Record:
+        """Polish the iterate from reduced problems."""
+        start = time.perf_counter()
+        polished = self._incumbent.reduce(self.stages.current, record)
+        seconds = time.perf_counter() - start
+        is_success = polished is not None
+        self.progress.reduction = PolishAttempt(record.iteration, is_success, seconds)
+        return self._take(polished, record)
+
+    def _take(self, polished: Polished | None, record: Record) -> Record:
+        """Keep a polished point, and certify it if it may reach the tolerance."""
+        strategy, incumbent, stage = self._strategy, self._incumbent, self.stages.current
         if polished is None:
             incumbent.hold(stage)
             return record

@@ -36,6 +36,8 @@ class Plan:
         Whether the answer is a level set of the problem that the stages solve.
     can_polish : bool
         Whether the polish applies.
+    can_reduce : bool
+        Whether the polish from reduced problems applies.
     is_trial : bool
         Whether the first stage is given only a few iterations to solve the problem, before PDHG.
     next_preconditioner : str
@@ -60,6 +62,7 @@ class Plan:
     is_blind: bool = False
     is_level_set: bool = False
     can_polish: bool = False
+    can_reduce: bool = False
     is_trial: bool = False
     next_preconditioner: str = "auto"
     edge_trial: int = 0
@@ -97,6 +100,7 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         is_blind=facts.is_squared and not facts.is_complete,
         is_level_set=method == "exact" and facts.is_box,
         can_polish=_can_polish(facts, stage, tuning),
+        can_reduce=facts.is_squared and facts.is_complete and facts.is_tv and facts.n_edges > 0,
         is_trial=is_trial,
         next_preconditioner="auto" if facts.is_grid else "diagonal" if is_trial else "nested",
         edge_trial=_edge_trial(facts, tuning) if preconditioner == "diagonal" else 0,

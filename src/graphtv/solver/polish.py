@@ -1,7 +1,11 @@
-"""The polish: a better primal point, computed from the pattern of p (docs/theory/terms.md)."""
+"""The polish: a better primal point, from the pattern of p or from smaller problems.
+
+docs/theory/terms.md explains the pattern, docs/theory/descent.md the smaller problems.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +13,9 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem
+from graphtv.solver.channels import scaled_channels
 from graphtv.solver.newton import Improved, PrimalNewton
-from graphtv.solver.stage import Points
+from graphtv.solver.stage import Points, rounded
 from graphtv.terms.traits import as_quadratic
 
 SLACK = 1e-4
@@ -35,6 +40,33 @@ def polish(
     if not _core.polish(term, graph.edges, graph.weights, p, SLACK, u, watch):
         return None
     return Polished(u, p, problem.objective.primal(u, n_threads))
+
+
+def reduced_polish(
+    problem: Problem, p: Floats, watch: _core.Watch, n_threads: int
+) -> Polished | None:
+    """Return the best u on parts where that of p is nearly constant; None if the watch expires.
+
+    This is for total variation and the squared loss with data at all vertices.
+    """
+    graph = problem.graph
+    u = np.empty(math.prod(problem.shape))
+    rows = (values.reshape(problem.term.n_channels, -1) for values in (p, u))
+    try:
+        for channel, of_p, of_u in zip(scaled_channels(problem), *rows, strict=True):
+            _core.reduced_polish(
+                graph.n_vertices,
+                graph.edges,
+                channel.edge_weights,
+                channel.signal,
+                channel.vertex_weights,
+                of_p,
+                of_u,
+                watch,
+            )
+    except _core.Expired:
+        return None
+    return Polished(u, rounded(p, n_threads), problem.objective.primal(u, n_threads))
 
 
 class GroupPolish:

@@ -100,7 +100,9 @@ class Progress:
     stages : list of Stage
         The stages that have ended.
     polish : PolishAttempt or None
-        The last polish.
+        The last polish from the pattern of p, or by Newton's method.
+    reduction : PolishAttempt or None
+        The last polish from reduced problems.
     failures : list of Failure
         The attempts at max-flow that failed.
     waits, ready_since : bool, int
@@ -116,6 +118,7 @@ class Progress:
         self.kernel = "trivial"
         self.stages: list[StageReport] = []
         self.polish: PolishAttempt | None = None
+        self.reduction: PolishAttempt | None = None
         self.failures: list[Failure] = []
         self.waits, self.ready_since = False, 0
         self.last_progress = LastProgress()
@@ -233,6 +236,62 @@ class Progress:
         """Number of iterations from the last change of their cost to the last look."""
         pace = self.pace
         return pace[-1][0] if pace else 0
+
+    def duals_over(self, kernel: str) -> list[tuple[int, float]]:
+        """Return the pairs of iterations and dual objectives of one kernel, since it began."""
+        looks = [look for look in self.looks if look.kernel == kernel]
+        first = next((x.own for x in reversed(self.looks) if x.kernel != kernel), 0)
+        return [(look.own - first, look.record.dual) for look in looks]
+
+
+class DualForecast(NamedTuple):
+    """The predicted error of the dual objective: `error` now, falling like iterations^-power."""
+
+    error: float
+    power: float
+
+    def iterations_ahead(self, now: int, target: float) -> float:
+        """Return how many more iterations the error takes to fall to a target."""
+        if self.error <= target:
+            return 0.0
+        if target <= 0.0:
+            return math.inf
+        power = max(self.power, 2.0)  # accelerated methods get faster after a while
+        return now * math.expm1(min(math.log(self.error / target) / power, 50.0))
+
+
+SLOWEST, FASTEST = 0.25, 8.0
+"""The powers that a forecast may find."""
+
+
+def forecast_dual(past: Sequence[tuple[int, float]]) -> DualForecast | None:
+    """Predict the error of the last dual objective, from pairs of iterations and dual objectives.
+
+    The error is modelled as a power of the iterations, through three pairs, each at no more than
+    three quarters of the iterations of the next. Return None if there are no such pairs, or if the
+    objective does not increase.
+    """
+    chosen: list[tuple[int, float]] = []
+    for k, dual in reversed(past):
+        if k > 0 and (not chosen or 4 * k <= 3 * chosen[-1][0]):
+            chosen.append((k, dual))
+        if len(chosen) == 3:
+            break
+    if len(chosen) < 3:
+        return None
+    (k2, d2), (k1, d1), (k0, d0) = chosen
+    late, early = d2 - d1, d1 - d0
+    if late <= 0.0:
+        return None
+    low, high = SLOWEST, FASTEST
+    for _ in range(30):  # the larger the power, the smaller is the late increase
+        power = 0.5 * (low + high)
+        if late * (k0**-power - k1**-power) < early * (k1**-power - k2**-power):
+            low = power
+        else:
+            high = power
+    share = (k1 / k2) ** low
+    return DualForecast(late * share / (1.0 - share), low)
 
 
 def iterations_ahead(past: Sequence[tuple[int, float]], target: float) -> float | None:

@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 from graphtv.result import Record, Status
 from graphtv.solver.plan import Plan
-from graphtv.solver.progress import Progress, dual_error, iterations_ahead
+from graphtv.solver.progress import (
+    DualForecast,
+    Progress,
+    dual_error,
+    forecast_dual,
+    iterations_ahead,
+)
 from graphtv.solver.termination import EXACT_GAP, ending
 from graphtv.solver.tuning import Costs, Tuning
 
@@ -98,9 +104,11 @@ class Strategy:
         if progress.is_flowing or not progress.is_fresh(now.iteration):
             return Continue(progress.waits, progress.ready_since)
         if self._edges_are_slow(progress, now):
-            # On whole grids chains need no search, so trying them is cheaper.
+            # On whole grids chains need no search, so trying them is cheaper. Where the dual
+            # objective is known to be slow, the flow is far from optimal.
             is_searched = progress.kernel in ("edges", "lattice")
-            tries_flows = self.plan.prefers_flows and not progress.failures and is_searched
+            is_near = is_searched and not self._may_reduce(progress)
+            tries_flows = self.plan.prefers_flows and not progress.failures and is_near
             return self._to_flows(progress) if tries_flows else self._to_forests(progress)
         if self._groups_are_slow(progress, now):
             return SwitchTo("pdhg", preconditioner="diagonal")
@@ -126,7 +134,20 @@ class Strategy:
         goal = max(t.flows_gap, self.tolerance) if self.heads_for_flows else self.tolerance
         ahead = iterations_ahead(progress.gaps_over(kernel), goal)
         is_slow = ahead is not None and ahead > t.costs[kernel].patience
+        if self._may_reduce(progress):
+            is_slow = is_slow and self._dual_is_slow(progress, now)
         return (is_slow or self.plan.is_blind) and self._has_time_for_forests(now)
+
+    def _dual_is_slow(self, progress: Progress, now: Moment) -> bool:
+        """Whether the dual objective converges so slowly over edges that forests are faster.
+
+        The primal point lags behind, but reduced problems give a better one.
+        """
+        t, forecast = self.tuning, self._forecast(progress)
+        if forecast is None or now.own < t.reduced_doubt:
+            return False
+        is_slow = forecast.power < t.slow_power
+        return is_slow or self._until_reduced(progress) > t.reduced_patience
 
     def _groups_are_slow(self, progress: Progress, now: Moment) -> bool:
         """Whether descent over groups needs so many more iterations that PDHG is faster."""
@@ -205,6 +226,8 @@ class Strategy:
         longest = t.longest_blind_start if is_blind else t.longest_start
         least = t.shortest_cheap_start if costs.is_cheap else 0
         is_good = progress.looks[-1].record.relative_gap <= self._flows_gap(progress)
+        if costs.is_cheap and now.own >= t.reduced_doubt:
+            is_good = is_good or self._until_reduced(progress) == 0.0
         return now.own >= longest or (is_good and now.own >= least)
 
     def _is_almost_there(self, progress: Progress, now: Moment, ready_since: int) -> bool:
@@ -269,9 +292,18 @@ class Strategy:
             stride = math.ceil(min(last.iteration, t.cheap_margin * ahead))
             if self._has_newton(progress):
                 stride = min(stride, self._newton_stride(progress))
-            return last.iteration + max(self.plan.shortest_stride, stride)
+            least = self.plan.shortest_stride
+            if self._may_reduce(progress):
+                further = self._until_reduced(progress)
+                if last.iteration >= t.reduced_doubt // 2:
+                    further = min(further, t.reduced_stride * last.iteration)
+                least = max(least, int(t.overshoot * last.iteration))
+                stride = math.ceil(min(stride, further))
+            return last.iteration + max(least, stride)
         done = progress.pace_iterations
         further = t.blind_stride * done
+        if self._may_reduce(progress):
+            ahead = min(ahead, self._until_reduced(progress))
         if ahead < math.inf:
             further = min(t.stride_of_forecast * ahead, t.stride_of_past * done)
         stride = max(1, int(t.overshoot * done), int(min(further, t.longest_stride)))
@@ -343,6 +375,45 @@ class Strategy:
             and record.relative_gap <= min(costs.pattern_gap, within)
             and remaining > (0.0 if last is None else last.seconds)
         )
+
+    def reduces(self, progress: Progress, remaining: float) -> bool:
+        """Whether to polish the iterate from reduced problems: its p seems to be accurate enough.
+
+        It must also cost less than the iterations that are predicted without it.
+        """
+        t, record, last = self.tuning, progress.looks[-1].record, progress.reduction
+        return (
+            self._may_reduce(progress)
+            and t.reduced_above <= self.tolerance < record.relative_gap
+            and self._until_reduced(progress) == 0.0
+            and self._ahead(progress, self.tolerance) >= self._costs(progress).reduction
+            and (last is None or record.iteration >= t.reduced_again * last.iteration)
+            and remaining > (0.0 if last is None else last.seconds)
+        )
+
+    def _may_reduce(self, progress: Progress) -> bool:
+        """Whether reduced problems may give a better primal point."""
+        return self.plan.can_reduce and self._costs(progress).reduction > 0
+
+    def _until_reduced(self, progress: Progress) -> float:
+        """Return the number of iterations until p is probably accurate enough for max-flow.
+
+        If max-flow is not planned, p must be accurate enough for the polish from reduced problems.
+        """
+        t, forecast = self.tuning, self._forecast(progress)
+        if forecast is None:
+            return math.inf
+        gap = self.tolerance
+        if self.heads_for_flows:
+            gap = max(gap, t.reduced_flows_gap)
+        done, dual = progress.duals_over(progress.kernel)[-1]
+        return forecast.iterations_ahead(done, t.reduced_share * gap * abs(dual))
+
+    def _forecast(self, progress: Progress) -> DualForecast | None:
+        """Return the forecast of the dual objective, where reduced problems may follow it."""
+        if not self._may_reduce(progress):
+            return None
+        return forecast_dual(progress.duals_over(progress.kernel))
 
     def refines(self, progress: Progress) -> bool:
         """Whether Newton's method continues the polish: p seems to be accurate enough, but not u.

@@ -40,16 +40,19 @@ class Costs(NamedTuple):
     newton: int = 0
     """Number of iterations that cost as much as one step of Newton's method, or 0 without it."""
 
+    reduction: int = 0
+    """The same for a polish from reduced problems."""
+
 
 COSTS = MappingProxyType(
     {  # measured per iteration on 512² images, kNN and random graphs; patience by choices
-        "edges": Costs(10, 30, 150, 300, math.inf, True),
+        "edges": Costs(10, 30, 150, 300, math.inf, True, reduction=10),
         "lattice": Costs(80, 300, 150, 250, math.inf, True),
         "grid": Costs(80, 300, 80, 250, math.inf, True),
         "volume": Costs(80, 300, 40, 250, math.inf, True),
         "stars": Costs(10, 1, 0, math.inf, math.inf, True, newton=125),
         "coupled": Costs(4, 1, 0, 100, math.inf, True, newton=15),
-        "forests": Costs(4, 30, 150, math.inf, 3e-4, False),
+        "forests": Costs(4, 30, 150, math.inf, 3e-4, False, reduction=8),
         "pdhg": Costs(4, 30, 150, math.inf, math.inf, False),
         "tree": Costs(1, 1, 150, math.inf, 0.0, False),
         "flows": Costs(1, 1, 150, math.inf, 0.0, False),
@@ -216,6 +219,28 @@ class Tuning:
     """After a successful polish, the next comes at this multiple of the iterations (choices)."""
     polish_after_failure: float = 2.5
     """The same after a failed polish (choices)."""
+
+    # When to polish from reduced problems
+    reduced_above: float = 1e-5
+    """Smallest tolerance that such a polish reaches: it solves the reduced problem by descent."""
+    reduced_share: float = 0.7
+    """Predicted error of the dual objective, relative to the tolerance, at which it is tried: its
+    own error is about as large (kNN, Delaunay, surfaces, images)."""
+    reduced_flows_gap: float = 3e-5
+    """Predicted error of the dual objective below which max-flow is cheap, over edges (kNN,
+    Delaunay: flat from 2e-4 to 2e-5; with 8 neighbours twice as long at 9e-5 as at 9e-6)."""
+    reduced_doubt: int = 80
+    """Like `first_doubt`: the dual objective takes longer to predict, but edges often suffice."""
+    reduced_patience: float = 1000.0
+    """Iterations over edges that are predicted until the dual objective is accurate, from which
+    forests are faster."""
+    slow_power: float = 1.0
+    """Edges are too slow if the error of the dual objective falls more slowly than iterations to
+    this power (0.5 with 8 neighbours and large weights; 1.4 to 2.4 where edges are faster)."""
+    reduced_stride: float = 0.5
+    """Largest interval between evaluations from `reduced_doubt` / 2 on, per iteration done."""
+    reduced_again: float = 1.2
+    """After a polish that was not enough, the next comes at this multiple of the iterations."""
 
     # When to keep, and when to give up
     keep_from: int = 500
