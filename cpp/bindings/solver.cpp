@@ -4,6 +4,7 @@
 #include "solver/descent/block_descent.hpp"
 #include "solver/descent/edge_descent.hpp"
 #include "solver/descent/lattice_descent.hpp"
+#include "solver/descent/stencil_descent.hpp"
 #include "solver/forests.hpp"
 
 namespace graphtv::bindings {
@@ -93,6 +94,30 @@ void bind_solver(nb::module_& m) {
         },
         nb::arg("watch"), nb::arg("n_threads"),
         "Start from a solution on coarser grids; false if the watch expired.");
+
+    nb::class_<StencilDescent> stencil_descent(
+        m, "StencilDescent", "Accelerated descent over edges with few offsets for one channel.");
+    stencil_descent.def(
+        "__init__",
+        [](StencilDescent* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
+           const In<double>& signal, const In<double>& vertex_weights) {
+            const nb::gil_scoped_release no_gil;
+            new (self) StencilDescent(view(n_vertices, edges), view(weights), view(signal),
+                                      view(vertex_weights));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
+        nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+        nb::keep_alive<1, 6>());
+    bind_descent(stencil_descent);
+    m.def(
+        "is_stencil",
+        [](Vertex n_vertices, const InEdges& edges) {
+            const nb::gil_scoped_release no_gil;
+            return StencilDescent::applies(view(n_vertices, edges));
+        },
+        nb::arg("n_vertices"), nb::arg("edges").noconvert(),
+        "Whether the ends of all edges differ by one of a few offsets.");
 
     nb::class_<BlockDescent> block_descent(m, "BlockDescent",
                                            "Accelerated block descent for one channel.");

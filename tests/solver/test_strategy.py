@@ -174,7 +174,8 @@ class TestPlan:
     )
     def test_the_kernel_over_edges(self, lattice, n_edges, kernel):
         whole = sum(math.prod(lattice) // n * (n - 1) for n in lattice)
-        assert edge_kernel(lattice, n_edges, whole, TUNING) == kernel
+        assert edge_kernel(lattice, n_edges, whole, False, TUNING) == kernel
+        assert edge_kernel((), n_edges, 0, True, TUNING) == "stencil"
 
 
 def strategy(tolerance=1e-6, *, flows=True, max_iterations=100_000, **changes):

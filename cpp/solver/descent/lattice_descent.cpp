@@ -3,35 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "solver/descent/lattice_pyramid.hpp"
+#include "solver/descent/single.hpp"
 
 namespace graphtv {
-
-namespace {
-
-// Larger ratios in the data have no effect in single precision. The limit keeps them finite.
-constexpr double largest = 1e30;
-
-float single(double value) {
-    return static_cast<float>(std::min(std::max(value, -largest), largest));
-}
-
-// The smallest and the largest value, in independent lanes.
-std::pair<double, double> range_of(std::span<const double> values) {
-    constexpr std::size_t n_lanes = 4;
-    std::array<double, n_lanes> least, most;
-    least.fill(values[0]);
-    most.fill(values[0]);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        least[i % n_lanes] = std::min(least[i % n_lanes], values[i]);
-        most[i % n_lanes] = std::max(most[i % n_lanes], values[i]);
-    }
-    return {std::ranges::min(least), std::ranges::max(most)};
-}
-
-}  // namespace
 
 LatticeDescent::LatticeDescent(std::span<const Vertex> shape, const EdgeList& graph,
                                std::span<const double> weights, std::span<const double> signal,

@@ -64,6 +64,36 @@ void move_weighted(float* __restrict lower, float* __restrict upper, const float
     }
 }
 
+GRAPHTV_FOR_EACH_CPU
+void move_plain_pairs(float* __restrict r, const float* __restrict capacity, float* __restrict x,
+                      float* __restrict y, std::size_t n, float beta) {
+    for (std::size_t k = 0; k < n; ++k) {
+        const float lower = r[2 * k], upper = r[2 * k + 1];
+        const float moved = clipped(y[k] + 0.5F * (lower - upper), capacity[k]);
+        const float step = moved - y[k];
+        r[2 * k] = lower - step;
+        r[2 * k + 1] = upper + step;
+        y[k] = moved + beta * (moved - x[k]);
+        x[k] = moved;
+    }
+}
+
+GRAPHTV_FOR_EACH_CPU
+void move_weighted_pairs(float* __restrict r, const float* __restrict inverse,
+                         const float* __restrict capacity, float* __restrict x, float* __restrict y,
+                         std::size_t n, float beta) {
+    for (std::size_t k = 0; k < n; ++k) {
+        const float lower = r[2 * k], upper = r[2 * k + 1];
+        const float a = inverse[2 * k], b = inverse[2 * k + 1];
+        const float moved = clipped(y[k] + (lower - upper) / (a + b), capacity[k]);
+        const float step = moved - y[k];
+        r[2 * k] = lower - a * step;
+        r[2 * k + 1] = upper + b * step;
+        y[k] = moved + beta * (moved - x[k]);
+        x[k] = moved;
+    }
+}
+
 }  // namespace
 
 void move(const Matching& edges, float beta) {
@@ -72,6 +102,14 @@ void move(const Matching& edges, float beta) {
         move_plain(lower, upper, capacity, x, y, size, beta);
     else
         move_weighted(lower, upper, a, b, capacity, x, y, size, beta);
+}
+
+void move_pairs(float* r, const float* inverse, const float* capacity, float* x, float* y,
+                std::size_t size, float beta) {
+    if (inverse == nullptr)
+        move_plain_pairs(r, capacity, x, y, size, beta);
+    else
+        move_weighted_pairs(r, inverse, capacity, x, y, size, beta);
 }
 
 GRAPHTV_FOR_EACH_CPU

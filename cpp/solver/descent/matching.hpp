@@ -20,6 +20,11 @@ struct Matching {
 // y by β.
 void move(const Matching& edges, float beta);
 
+// The same for edges between neighbours: edge k joins r[2k] and r[2k + 1]. `inverse` is 1/c like r,
+// or null for ones.
+void move_pairs(float* r, const float* inverse, const float* capacity, float* x, float* y,
+                std::size_t size, float beta);
+
 // Called after all edges of a vertex have been updated, when r is the new u. Stores u, and
 // extrapolates r by β.
 void extrapolate(float* r, float* u, std::size_t size, float beta);

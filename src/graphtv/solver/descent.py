@@ -15,7 +15,7 @@ from graphtv.solver.channels import scaled_channels
 from graphtv.terms.traits import as_quadratic
 
 ChannelDescent = Any
-"""A `BlockDescent`, `EdgeDescent` or `LatticeDescent` of the core."""
+"""A `BlockDescent`, `EdgeDescent`, `LatticeDescent` or `StencilDescent` of the core."""
 
 
 class Descent:
@@ -141,7 +141,8 @@ class EdgeDescent(Descent):
         n_threads: int,
         start: Floats | None,
     ) -> None:
-        self._lattice = lattice if kernel != "edges" else ()
+        self._is_stencil = kernel == "stencil"
+        self._lattice = lattice if kernel not in ("edges", "stencil") else ()
         super().__init__(problem, kernel, watch, n_threads, start)
         self._is_done_in_one = self._m == 0
         if start is None and self._lattice:
@@ -150,15 +151,18 @@ class EdgeDescent(Descent):
 
     def _primal_value(self) -> float:
         """Return the primal objective. The fast descents know it as well."""
-        return self._total("primal_value") if self._lattice else super()._primal_value()
+        is_fast = self._lattice or self._is_stencil
+        return self._total("primal_value") if is_fast else super()._primal_value()
 
     def _make_channels(self) -> tuple[list[ChannelDescent], list[float]]:
-        """Return a descent per channel. On grids it is the fast one."""
+        """Return a descent per channel. On grids and stencils it is a fast one."""
         graph, made, scales = self._problem.graph, list[ChannelDescent](), []
         for channel in scaled_channels(self._problem):
             arrays = (graph.edges, channel.edge_weights, channel.signal, channel.vertex_weights)
             if self._lattice:
                 made.append(_core.LatticeDescent(np.array(self._lattice, dtype=np.int32), *arrays))
+            elif self._is_stencil:
+                made.append(_core.StencilDescent(graph.n_vertices, *arrays))
             else:
                 made.append(_core.EdgeDescent(graph.n_vertices, *arrays))
             scales.append(channel.scale)

@@ -30,6 +30,7 @@ Callback = Callable[[Info], Any]
 
 NOTES = {
     "edges": "edges",
+    "stencil": "edges",
     "lattice": "edges",
     "grid": "edges",
     "volume": "edges",

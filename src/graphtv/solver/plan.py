@@ -292,12 +292,17 @@ def is_solved_directly(facts: Facts, n_forests: int, tuning: Tuning) -> bool:
     return n_forests <= 1 and facts.has_one_weight and facts.n_entries <= tuning.largest_tree
 
 
-def edge_kernel(lattice: tuple[int, ...], n_edges: int, n_grid_edges: int, tuning: Tuning) -> str:
+def edge_kernel(
+    lattice: tuple[int, ...], n_edges: int, n_grid_edges: int, is_stencil: bool, tuning: Tuning
+) -> str:
     """Return the kernel of edge descent.
 
     `lattice` is the shape of the grid whose numbering the vertices follow, or () if there is none.
-    `n_grid_edges` is the number of edges of the whole grid.
+    `n_grid_edges` is the number of edges of the whole grid. `is_stencil` says whether the ends of
+    all edges differ by one of a few numbers, as in images with diagonal neighbours.
     """
+    if is_stencil:
+        return "stencil"
     if len(lattice) < 2 or lattice[-1] < tuning.shortest_line:
         return "edges"
     if n_edges < tuning.whole_grid * n_grid_edges:

@@ -112,7 +112,9 @@ class Stages:
     def _edge_kernel(self) -> str:
         graph = self._problem.graph
         lattice = row_major_shape(graph)
-        return edge_kernel(lattice, graph.n_edges, n_grid_edges(lattice), self._tuning)
+        is_stencil = not lattice and _core.is_stencil(graph.n_vertices, graph.edges)
+        n_whole = n_grid_edges(lattice)
+        return edge_kernel(lattice, graph.n_edges, n_whole, is_stencil, self._tuning)
 
     # The work done
 

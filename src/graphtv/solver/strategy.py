@@ -24,7 +24,7 @@ from graphtv.solver.progress import (
 from graphtv.solver.termination import EXACT_GAP, ending
 from graphtv.solver.tuning import Costs, Tuning
 
-EDGE_KERNELS = ("edges", "lattice", "grid", "volume")
+EDGE_KERNELS = ("edges", "stencil", "lattice", "grid", "volume")
 
 
 class Continue(NamedTuple):
@@ -106,7 +106,7 @@ class Strategy:
         if self._edges_are_slow(progress, now):
             # On whole grids chains need no search, so trying them is cheaper. Where the dual
             # objective is known to be slow, the flow is far from optimal.
-            is_searched = progress.kernel in ("edges", "lattice")
+            is_searched = progress.kernel in ("edges", "stencil", "lattice")
             is_near = is_searched and not self._may_reduce(progress)
             tries_flows = self.plan.prefers_flows and not progress.failures and is_near
             return self._to_flows(progress) if tries_flows else self._to_forests(progress)

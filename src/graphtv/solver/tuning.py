@@ -47,6 +47,7 @@ class Costs(NamedTuple):
 COSTS = MappingProxyType(
     {  # measured per iteration on 512² images, kNN and random graphs; patience by choices
         "edges": Costs(10, 30, 150, 300, math.inf, True, reduction=10),
+        "stencil": Costs(20, 100, 150, 600, math.inf, True, reduction=40),
         "lattice": Costs(80, 300, 150, 250, math.inf, True),
         "grid": Costs(80, 300, 80, 250, math.inf, True),
         "volume": Costs(80, 300, 40, 250, math.inf, True),
@@ -61,7 +62,7 @@ COSTS = MappingProxyType(
         "trivial": Costs(0, 0, 0, math.inf, 0.0, True),
     }
 )
-"""The kernels. `lattice` is a grid with missing edges. `grid` and `volume` are whole grids (see
+"""The kernels. `stencil` is an image or a volume with diagonal neighbours. `lattice` is a grid with missing edges. `grid` and `volume` are whole grids (see
 `Tuning.whole_grid`) of two and of more dimensions."""
 
 
