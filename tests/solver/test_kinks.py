@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtv import AbsoluteLoss, Graph, Problem, QuantileLoss, TotalVariation, grid_graph, solve
+from graphtv.solver.decision import Moment, SwitchTo
 from graphtv.solver.facts import Facts
 from graphtv.solver.plan import plan
 from graphtv.solver.progress import Count, Progress
-from graphtv.solver.strategy import Moment, Strategy, SwitchTo
+from graphtv.solver.strategy import Strategy
 from graphtv.solver.tuning import TUNING, Tuning
 from instances import make_problem
 from verify import verify

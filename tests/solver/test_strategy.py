@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graphtv.result import Record
+from graphtv.solver.decision import Continue, Moment, Stop, SwitchTo
 from graphtv.solver.facts import Facts
 from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly, plan
 from graphtv.solver.progress import (
@@ -17,7 +18,7 @@ from graphtv.solver.progress import (
     forecast_dual,
     iterations_ahead,
 )
-from graphtv.solver.strategy import Continue, Moment, Stop, Strategy, SwitchTo
+from graphtv.solver.strategy import Strategy
 from graphtv.solver.termination import EXACT_GAP, LastProgress, ending
 from graphtv.solver.tuning import COSTS, TUNING
 

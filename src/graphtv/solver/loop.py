@@ -16,13 +16,14 @@ from graphtv.objective.proof import relative_gap
 from graphtv.problem import Problem
 from graphtv.result import Record, Status
 from graphtv.solver.certificate import Certificate
+from graphtv.solver.decision import Continue, Decision, Moment, Stop, SwitchTo
 from graphtv.solver.incumbent import Incumbent
 from graphtv.solver.log import Log
 from graphtv.solver.polish import Polished
 from graphtv.solver.progress import Info, PolishAttempt, Progress
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
-from graphtv.solver.strategy import Continue, Decision, Moment, Stop, Strategy, SwitchTo
+from graphtv.solver.strategy import Strategy
 from graphtv.solver.ticker import Ticker
 from graphtv.terms._arrays import from_core
 

@@ -12,6 +12,7 @@ from graphtv.decomposition.preconditioner import Preconditioner, as_precondition
 from graphtv.graph.grid import n_grid_edges, row_major_shape
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
+from graphtv.solver.decision import SwitchTo
 from graphtv.solver.descent import EdgeDescent, ForestDescent
 from graphtv.solver.facts import Facts
 from graphtv.solver.flows import Flows
@@ -24,7 +25,6 @@ from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly
 from graphtv.solver.progress import Count
 from graphtv.solver.proximal_gradient import ProximalGradient
 from graphtv.solver.stage import Pausable, Stage, rounded
-from graphtv.solver.strategy import SwitchTo
 from graphtv.solver.tree_direct import TreeDirect
 from graphtv.solver.trivial import Trivial
 from graphtv.solver.tuning import Tuning

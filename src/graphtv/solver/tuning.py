@@ -62,8 +62,9 @@ COSTS = MappingProxyType(
         "trivial": Costs(0, 0, 0, math.inf, 0.0, True),
     }
 )
-"""The kernels. `stencil` is an image or a volume with diagonal neighbours. `lattice` is a grid with missing edges. `grid` and `volume` are whole grids (see
-`Tuning.whole_grid`) of two and of more dimensions."""
+"""The kernels. `stencil` is an image or a volume with diagonal neighbours, `lattice` a grid with
+missing edges. `grid` and `volume` are whole grids (see `Tuning.whole_grid`) of two and of more
+dimensions."""
 
 
 @dataclass(frozen=True)
