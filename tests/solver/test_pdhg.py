@@ -432,3 +432,14 @@ class TestPreconditioner:
         assert as_preconditioner("diagonal", grid_graph((3, 3)), alpha=0.5).alpha == 0.5
         with pytest.raises(ValueError, match=r"alpha must lie in \[0, 2\], got 3.0"):
             as_preconditioner("diagonal", grid_graph((3, 3)), alpha=3)
+
+
+@pytest.mark.slow
+def test_short_epochs_do_not_move_the_weight_far():
+    """Two epochs of two iterations moved it by nine orders of magnitude, and the run stalled."""
+    rng, n = np.random.default_rng(5), 6400
+    steps = np.cumsum(rng.standard_normal(n) * (rng.random(n) < 0.01))
+    f = steps + 0.3 * rng.standard_normal(n)
+    problem = Problem(grid_graph((80, 80), 100.0), HuberLoss(f, 0.1), HuberTV(0.3))
+    result = solve(problem, method="pdhg", preconditioner="diagonal", n_threads=1)
+    assert result.status == "optimal"

@@ -38,6 +38,11 @@ constexpr double sufficient_fall = 0.1, necessary_fall = 0.9, longest_epoch = 0.
 constexpr double share_by_step = 1.0, largest_change_by_step = 4.0;
 constexpr double share_by_epoch = 0.7, largest_change_by_epoch = 1e6;
 
+// Epochs shorter than this fraction of all iterations change the weight less. If the steps of u are
+// too short, u hardly moves, which asks for even shorter ones. Without this, a few epochs of two
+// iterations each could move the weight by many orders of magnitude.
+constexpr double whole_epoch = 0.05;
+
 // The factor by which the weight changes if only one of the two points moves. A point counts as
 // moving if it moves by more than this many rounding errors.
 constexpr double change_alone = 4.0, roundings = 10.0;
@@ -286,7 +291,7 @@ Pdhg::Step Pdhg::advance(Watch& watch) {
         if (options_.scheme == Scheme::automatic) begins_anew_ = !is_steady(moved);
     } else if (scheme_ == Scheme::restarted) {
         if (has_fallen(squared_residual(moved))) {
-            balance(begin_epoch(), share_by_epoch, largest_change_by_epoch);
+            balance_by_epoch();
             done.restarted = true;
         } else {
             const auto k = static_cast<double>(epoch_length_), a = k / (k + 1.0);
@@ -372,8 +377,15 @@ bool Pdhg::has_fallen(double residual) {
     return epoch_length_ > 1 && (falls || is_long);
 }
 
-// If only one of the two points moves by more than its rounding error, the weight shortens its
-// steps and lengthens those of the other. If neither moves, the weight returns to the natural one,
+// Begins an epoch, and balances by how far the anchor has moved.
+void Pdhg::balance_by_epoch() {
+    const double whole = whole_epoch * static_cast<double>(iteration_);
+    const double part = std::min(1.0, static_cast<double>(epoch_length_) / whole);
+    balance(begin_epoch(), share_by_epoch * part, largest_change_by_epoch);
+}
+
+// If only one of the two points moves by more than its rounding error, the weight lengthens its
+// steps and shortens those of the other. If neither moves, the weight returns to the natural one,
 // which preserves the digits of both.
 void Pdhg::balance(const Distances& moved, double share, double largest_change) {
     const Distances noise = rounding();

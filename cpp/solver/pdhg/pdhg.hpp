@@ -104,6 +104,7 @@ class Pdhg {
     void minimise_data_term();
     bool is_steady(const Distances& moved);
     void begin_restarts();
+    void balance_by_epoch();
     void balance(const Distances& moved, double share, double largest_change);
     void take_weight(double weight);
     double first_weight() const;

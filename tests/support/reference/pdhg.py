@@ -142,7 +142,8 @@ def pdhg(
             if epoch > 1 and (falls or epoch >= 0.2 * iteration):
                 restarted = True
                 du, dp = u_hat - u_anchor, p_hat - p_anchor
-                weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp, 0.7, 1e6)
+                share = 0.7 * min(1.0, epoch / (0.05 * iteration))
+                weight = _balanced(weight, (M.S * du) @ du, dp @ M.T @ dp, share, 1e6)
                 s, t = root * weight, root / weight
                 u, p = u_anchor, p_anchor = u_hat, p_hat
                 epoch, last = 0, math.inf
