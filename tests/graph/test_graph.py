@@ -48,6 +48,7 @@ def test_a_simple_graph_is_left_alone(multigraph):
     assert Graph(graph.n_vertices, graph.edges, graph.weights) == graph
 
 
+@pytest.mark.slow
 def test_a_large_multigraph():
     rng = np.random.default_rng(0)
     edges = rng.integers(0, 300, (50_000, 2))

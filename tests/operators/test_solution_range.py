@@ -10,6 +10,7 @@ from graphtv import Graph, LogisticLoss, Problem, SquaredLoss, solve
 from graphtv.operators.solution_range import _polyhedral_bound
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(2, 12))
 @settings(max_examples=20)
 def test_linear_programs_bound_the_constants(seed, count, rows):

@@ -115,6 +115,7 @@ def test_unknown_pixels() -> None:
     assert_same(image, 40, mask=mask)
 
 
+@pytest.mark.slow
 def test_unknown_tiles() -> None:
     image = steps((100, 110))
     image[30:75, 30:] = np.nan  # all of a tile, and more

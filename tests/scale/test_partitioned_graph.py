@@ -117,6 +117,7 @@ def cloud() -> tuple[Graph, np.ndarray, np.ndarray]:
     return knn_graph(points, 6), signal, points
 
 
+@pytest.mark.slow
 def test_exact(cloud: Any) -> None:
     graph, signal, points = cloud
     result = fused_lasso(PartitionedGraph(graph, 6, points=points), signal, lam=0.5, tol=0)
@@ -157,6 +158,7 @@ def test_solve_and_huber(cloud: Any) -> None:
     assert "PartitionedProblem" in repr(Problem(parts, SquaredLoss(signal)))
 
 
+@pytest.mark.slow
 def test_schedulers_give_the_same_bits(cloud: Any) -> None:
     graph, signal, points = cloud
     parts = PartitionedGraph(graph, 5, points=points)

@@ -204,6 +204,7 @@ def test_a_run_is_ended_between_two_looks_at_the_gap():
     assert len(looks) - asked[-1] <= 1  # that of the last certificate
 
 
+@pytest.mark.slow
 def test_stop_may_say_so_before_anything_is_done():
     problem = noisy_image()
     for method in METHODS:

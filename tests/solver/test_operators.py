@@ -68,6 +68,7 @@ def reference(loss, matrix, lower=None, upper=None, sparsity=0.0):
     return cp.Problem(cp.Minimize(loss(matrix @ u) + penalty), bounds).solve(solver="CLARABEL")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
 @pytest.mark.parametrize("name", LOSSES)
 def test_agrees_with_a_conic_solver(name, constraint):

@@ -10,6 +10,7 @@ from reference import terms as twins
 from term_values import numbers, prox
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     rows=st.integers(1, 6).flatmap(

@@ -116,6 +116,7 @@ def test_weights_cancel_in_the_projections():
 # Theorem 1: a lower bound for two parts ---------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(two_parts())
 def test_theorem_1(problem):
@@ -157,6 +158,7 @@ def meets_theorem_2(graph, labels):
     return commute and kernel and shared_dimension(first, second) > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @example((grid_graph((3, 4)), decompose(grid_graph((3, 4)), "chains").labels))
 @example((Graph(3, [(0, 1), (1, 2), (2, 0)]), np.array([0, 0, 1])))

@@ -110,6 +110,7 @@ def test_the_objective_is_optimal(kind, seed, lam, sparsity, fit_intercept, is_s
         assert result.dual <= best + 1e-5 * scale
 
 
+@pytest.mark.slow
 def test_recovers_piecewise_constant_coefficients():
     X, y, truth = stripes(noise=0.7)
     model = FusedLinearRegression(n_lambdas=12).fit(X, y)
