@@ -107,7 +107,7 @@ def plan(facts: Facts, tuning: Tuning) -> Plan:
         shortest_stride=max(
             tuning.shortest_cheap_stride, tuning.cheap_work // (facts.n_entries + facts.n_edges + 1)
         ),
-        first_allowance=tuning.first_flows if facts.has_kinks else tuning.near_flows,
+        first_allowance=_first_allowance(facts, tuning),
         after_flows="pdhg" if facts.has_kinks else usual,
     )
 
@@ -178,7 +178,8 @@ def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
     if facts.preconditioner in ("none", "diagonal"):
         return "pdhg", f"preconditioner {facts.preconditioner} is for PDHG alone"
     not_descent = no_descent(facts)
-    if no_flows(facts) is None and (facts.tolerance < tuning.exact_below or not_descent):
+    is_exact = facts.tolerance < tuning.exact_below or _is_small(facts, tuning)
+    if no_flows(facts) is None and (is_exact or not_descent):
         return "exact", "max-flow finishes where that is faster"
     is_curved = facts.is_edgewise and not facts.is_tv
     if is_curved and facts.preconditioner == "auto" and not facts.is_tree:
@@ -191,11 +192,22 @@ def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
 def _flows_first(facts: Facts, usual: str, tuning: Tuning) -> bool:
     """Whether max-flow is the first stage.
 
-    A loss with kinks gives no better start. A warm start may be near enough.
+    A loss with kinks gives no better start. A warm start may be near enough. On a small problem
+    max-flow takes less time than the evaluations of a few iterations.
     """
     is_free = facts.method == "auto" and facts.preconditioner == "auto"
-    is_near = facts.start_gap <= tuning.near_start and is_free
-    return facts.has_kinks or (is_near and usual in ("edges", "pdhg") and not facts.is_box)
+    is_quick = facts.start_gap <= tuning.near_start or _is_small(facts, tuning)
+    is_open = usual in ("edges", "pdhg") and not facts.is_box
+    return facts.has_kinks or (is_free and is_quick and is_open)
+
+
+def _is_small(facts: Facts, tuning: Tuning) -> bool:
+    return facts.n_entries <= tuning.small
+
+
+def _first_allowance(facts: Facts, tuning: Tuning) -> float:
+    is_long = facts.has_kinks or _is_small(facts, tuning)
+    return tuning.first_flows if is_long else tuning.near_flows
 
 
 def _usual_stage(facts: Facts, method: str) -> str:
