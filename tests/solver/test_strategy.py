@@ -42,6 +42,7 @@ POISSON = replace(SQUARED, data="PoissonLoss", is_squared=False, is_complete=Fal
 STIFF_COUNTS = replace(
     POISSON, is_tv=False, is_grid=True, longest_side=100, stiffness=1e4, is_curved=True
 )
+LOGISTIC = replace(POISSON, data="LogisticLoss", has_closed_prox=False)
 TREE = replace(SQUARED, n_edges=9_999, has_one_weight=True)
 
 
@@ -74,6 +75,16 @@ class TestPlan:
             (replace(BOX, start_gap=1e-4, has_even_box=True), "exact", "edges", "auto"),
             (replace(POISSON, start_gap=1e-4), "exact", "flows", "auto"),
             (replace(TREE, start_gap=1e-4), "exact", "forests", "auto"),
+            (replace(SQUARED, n_entries=TUNING.small), "exact", "flows", "auto"),
+            (replace(SQUARED, n_entries=TUNING.small, tolerance=0.1), "exact", "flows", "auto"),
+            (replace(SQUARED, n_entries=TUNING.small + 1), "exact", "edges", "auto"),
+            (replace(SQUARED, n_entries=9, method="descent"), "descent", "forests", "auto"),
+            (replace(SQUARED, n_entries=9, preconditioner="linear"), "exact", "forests", "linear"),
+            (replace(BOX, n_entries=9, has_even_box=True), "exact", "edges", "auto"),
+            (replace(POISSON, n_entries=TUNING.small_for_pdhg), "exact", "flows", "auto"),
+            (LOGISTIC, "exact", "flows", "auto"),
+            (replace(LOGISTIC, tolerance=0.1), "exact", "flows", "auto"),
+            (replace(LOGISTIC, is_tv=False), "pdhg", "pdhg", "diagonal"),
             (TREE, "exact", "forests", "auto"),
             (HUBER_TV, "pdhg", "pdhg", "diagonal"),
             (replace(HUBER_TV, preconditioner="linear"), "descent", "forests", "linear"),

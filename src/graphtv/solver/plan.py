@@ -178,7 +178,7 @@ def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
     if facts.preconditioner in ("none", "diagonal"):
         return "pdhg", f"preconditioner {facts.preconditioner} is for PDHG alone"
     not_descent = no_descent(facts)
-    is_exact = facts.tolerance < tuning.exact_below or _is_small(facts, tuning)
+    is_exact = facts.tolerance < tuning.exact_below or _is_cheap_to_flow(facts, tuning)
     if no_flows(facts) is None and (is_exact or not_descent):
         return "exact", "max-flow finishes where that is faster"
     is_curved = facts.is_edgewise and not facts.is_tv
@@ -192,21 +192,29 @@ def _choose_method(facts: Facts, tuning: Tuning) -> tuple[str, str]:
 def _flows_first(facts: Facts, usual: str, tuning: Tuning) -> bool:
     """Whether max-flow is the first stage.
 
-    A loss with kinks gives no better start. A warm start may be near enough. On a small problem
-    max-flow takes less time than the evaluations of a few iterations.
+    A loss with kinks gives no better start. A warm start may be near enough. Otherwise max-flow is
+    first where iterations cost more.
     """
     is_free = facts.method == "auto" and facts.preconditioner == "auto"
-    is_quick = facts.start_gap <= tuning.near_start or _is_small(facts, tuning)
+    is_quick = facts.start_gap <= tuning.near_start or _is_cheap_to_flow(facts, tuning)
     is_open = usual in ("edges", "pdhg") and not facts.is_box
     return facts.has_kinks or (is_free and is_quick and is_open)
 
 
-def _is_small(facts: Facts, tuning: Tuning) -> bool:
-    return facts.n_entries <= tuning.small
+def _is_cheap_to_flow(facts: Facts, tuning: Tuning) -> bool:
+    """Whether max-flow from scratch costs less than iterations.
+
+    On a small problem their evaluations cost more. PDHG is slow if the proximal map of a smooth
+    loss is no formula.
+    """
+    is_steep = facts.is_sloped and not facts.has_closed_prox
+    return is_steep or facts.n_entries <= (
+        tuning.small if facts.is_squared else tuning.small_for_pdhg
+    )
 
 
 def _first_allowance(facts: Facts, tuning: Tuning) -> float:
-    is_long = facts.has_kinks or _is_small(facts, tuning)
+    is_long = facts.has_kinks or _is_cheap_to_flow(facts, tuning)
     return tuning.first_flows if is_long else tuning.near_flows
 
 

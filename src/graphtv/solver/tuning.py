@@ -76,9 +76,12 @@ class Tuning:
     # The plan
     first_flows: float = 2000.0
     """Arcs per vertex that max-flow may visit as the first stage (quantile: ten times the need)."""
-    small: int = 300
-    """Entries of u up to which max-flow is the first stage (grids, volumes and kNN: it takes 10 to
-    400 µs; descent with its evaluations takes 300 to 800 µs)."""
+    small: int = 120
+    """Entries of u up to which max-flow is the first stage (grids and kNN: it takes 10 to 70 µs;
+    descent with its evaluations takes at least 150 µs)."""
+    small_for_pdhg: int = 400
+    """The same where PDHG would be the first stage (grids and kNN, Huber and Poisson loss: 0.7 to 4
+    times as fast as PDHG up to 600 entries, and slower at low accuracy from 1600 on)."""
     near_start: float = 3e-4
     """Relative gap of a warm start from which max-flow is tried at once (paths: about as fast as
     edges before max-flow at 1e-3, twice as fast at 1e-4)."""
