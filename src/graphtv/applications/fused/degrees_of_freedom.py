@@ -12,7 +12,9 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from graphtv._validate import Floats
 from graphtv.applications.fused.fused_model import FusedModel
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
@@ -60,14 +62,24 @@ def fused_components(graph: Graph, result: Result) -> np.ndarray[Any, np.dtype[n
         else:
             tolerance = math.sqrt(point.relative_gap) * extent
     tail, head = graph.edges.T
-    labels = []
-    for u in columns.T:
-        one, other = u[tail], u[head]
-        typical = float(np.median(np.abs(u))) if u.size else 0.0
-        rounding = ROUNDING * np.maximum(np.maximum(np.abs(one), np.abs(other)), typical)
-        is_fused = np.abs(one - other) <= np.maximum(tolerance, rounding)
-        labels.append(connected_components(graph, is_fused)[1])
+    labels = [
+        connected_components(graph, _are_equal(u, u[tail], u[head], tolerance))[1]
+        for u in columns.T
+    ]
     return np.stack(labels, axis=1).reshape(result.u.shape)
+
+
+def _are_equal(u: Floats, one: Floats, other: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Whether the values of u at the two ends of each edge are equal up to a tolerance."""
+    differences = np.abs(one - other)
+    # Most results need no look at the rounding of each value.
+    greatest = float(np.abs(u).max(initial=0.0))
+    unclear = (differences > tolerance) & (differences <= ROUNDING * greatest)
+    if not unclear.any():
+        return np.asarray(differences <= tolerance)
+    typical = float(np.median(np.abs(u)))
+    rounding = ROUNDING * np.maximum(np.maximum(np.abs(one), np.abs(other)), typical)
+    return np.asarray(differences <= np.maximum(tolerance, rounding))
 
 
 def _has_pieces(result: Result) -> bool:
@@ -90,6 +102,8 @@ def degrees_of_freedom(model: FusedModel, result: Result) -> int:
             if result.relative_gap > EXACT_GAP and result.error_bound is not None:
                 bound = max(bound, result.error_bound)
         counted &= size > bound
+    if counted.all():
+        return sum(int(p.max(initial=-1)) + 1 for p in pieces.T)
     return sum(
         int(np.count_nonzero(np.bincount(p[c]))) for p, c in zip(pieces.T, counted.T, strict=True)
     )
