@@ -120,7 +120,25 @@ def rest():
     show("condition_number", f"{kappa:.6g}")
 
 
+def groups():
+    """Print solutions for penalties of groups, which Newton's method ends, and clusters."""
+    image = np.floor(np.arange(24 * 24).reshape(24, 24) / 100) + 0.2 * noise((24, 24), 15)
+    colours = np.stack([image, 0.5 * image, image**2 / 4], axis=-1)
+    for name, options in (
+        ("isotropic", {"isotropic": True}),
+        ("coupled", {"isotropic": True, "coupled": True, "channel_axis": -1}),
+    ):
+        given = colours if "channel_axis" in options else image
+        u, result = gtv.denoise_tv(given, 0.3, tol=1e-8, return_result=True, **options)
+        show(f"denoise_tv {name}", u, result.status, result.iterations)
+    points = np.random.default_rng(16).random((60, 2))
+    points[20:40] += 2.0
+    model = gtv.ConvexClustering().fit(points)
+    show("ConvexClustering", model.labels_, model.n_clusters_)
+
+
 if __name__ == "__main__":
+    groups()
     paths()
     classes()
     solves()
