@@ -239,7 +239,7 @@ class Tuning:
     Delaunay: flat from 2e-4 to 2e-5; with 8 neighbours twice as long at 9e-5 as at 9e-6)."""
     reduced_doubt: int = 80
     """Like `first_doubt`: the dual objective takes longer to predict, but edges often suffice."""
-    reduced_patience: float = 1000.0
+    reduced_patience: float = 3000.0
     """Iterations over edges that are predicted until the dual objective is accurate, from which
     forests are faster."""
     slow_power: float = 1.0
