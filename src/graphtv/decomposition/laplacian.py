@@ -23,13 +23,18 @@ def laplacian_solver(
 ) -> Callable[[Floats], Floats]:
     """Return the map b ↦ x with GᵀG x = b, for b with sum zero on every component."""
     laplacian = scipy.sparse.csr_array(gradient.T @ gradient)
+    if has_factors(gradient):
+        return _factorised(laplacian, components, "MMD_AT_PLUS_A")
+    return conjugate_gradients(gradient, laplacian, n_components, components)
+
+
+def has_factors(gradient: scipy.sparse.csr_array) -> bool:
+    """Whether `laplacian_solver` factorises, so that many right sides are cheap."""
     order = _order(gradient)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     ends = place[gradient.indices.reshape(-1, 2)]
-    if np.abs(ends[:, 0] - ends[:, 1]).max() <= BAND_LIMIT:
-        return _factorised(laplacian, components, "MMD_AT_PLUS_A")
-    return conjugate_gradients(gradient, laplacian, n_components, components)
+    return bool(np.abs(ends[:, 0] - ends[:, 1]).max() <= BAND_LIMIT)
 
 
 def _order(gradient: scipy.sparse.csr_array) -> Indices:

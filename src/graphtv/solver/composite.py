@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
-from graphtv.solver.feasible_dual import DualPoint, FeasibleDual
+from graphtv.solver.feasible_dual import FeasibleDual
+from graphtv.solver.tuning import Tuning
 
 
 class Composite:
@@ -25,13 +24,18 @@ class Composite:
     sweeps = 0
 
     def __init__(
-        self, problem: Problem, watch: _core.Watch, n_threads: int, warm: Certificate | None
+        self,
+        problem: Problem,
+        watch: _core.Watch,
+        n_threads: int,
+        warm: Certificate | None,
+        tuning: Tuning,
     ) -> None:
         misfit = problem.misfit
         assert misfit is not None
         self._problem, self._misfit = problem, misfit
-        self._watch, self._n_threads = watch, n_threads
-        self._feasible = FeasibleDual(problem)
+        self._watch, self._n_threads, self._tuning = watch, n_threads, tuning
+        self._feasible = FeasibleDual(problem, n_threads, tuning)
         self._found: tuple[Floats, float, float] | None = None  # the dual point and both values
         self.iterations = self.restarts = 0
         self.is_final = False
@@ -59,18 +63,8 @@ class Composite:
             found = self._feasible(self.u, self.x, self._rows(), self.p)
             dual = np.concatenate([found.p, found.q])
             primal = self._problem.composite.primal_of(self.u, self.x, self._n_threads)
-            self._found = dual, primal, self._dual_value(found)
+            self._found = dual, primal, found.value
         return self._found
-
-    def _dual_value(self, found: DualPoint) -> float:
-        """Return the dual objective up to rounding, without a product with Aᵀ."""
-        problem, threads = self._problem, self._n_threads
-        conjugates = (
-            problem.composite.row_term.conjugate(found.q, threads),
-            problem.term.conjugate(found.s, threads),
-            problem.core_penalty.conjugate(found.p, threads),
-        )
-        return 0.0 - math.fsum(conjugates) if max(conjugates) < math.inf else -math.inf
 
     def evaluate(self) -> tuple[float, float]:
         """Return the primal and the dual objective of the current point, up to rounding."""

@@ -6,35 +6,41 @@ The iterates of a method fulfil this equation up to a residual. Three steps remo
    Constants are added to u, so that q = h'(Au) fulfils it and stays in the domain of h*.
 2. s is chosen between the slopes of R at u, as near to -Aᵀq - Kᵀp as its sum on every component
    permits.
-3. The rest r sums to 0 on every component. A flow carries it away: Kᵀδ = -r for δ = Kφ, where φ
-   solves the equation of the Laplacian KᵀK. If |p + δ| exceeds 1, all dual variables are divided by
-   its largest entry. 0 belongs to all domains, so they stay feasible.
+3. The rest sums to 0 on every component. A flow carries it away (see routing.py). If it exceeds
+   |p| ≤ 1, all dual variables are divided by its size. 0 belongs to all domains, so they stay
+   feasible. If u has narrow bounds, it costs less to divide by a smaller number, to clip p, and to
+   let s take the rest. The best of a few such points is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from graphtv._validate import Floats
-from graphtv.decomposition.laplacian import laplacian_solver
 from graphtv.operators.constants import Map, balancing_shift
 from graphtv.operators.misfit import Misfit
 from graphtv.problem import Problem
+from graphtv.solver.routing import Routing
+from graphtv.solver.tuning import Tuning
+
+SHARES = (0.0, 0.1, 0.3)
+"""Parts of the excess of p by which points are divided before they are clipped."""
 
 MARGIN = 1.0 + 4e-16
 """Factor by which a dual point is divided more than necessary, because of rounding."""
 
 
 class DualPoint(NamedTuple):
-    """A dual point: p by edge, q by row of A, the slope s, and the divisor of all of them."""
+    """A dual point: p by edge, q by row of A, the slope s, and their objective up to rounding."""
 
     p: Floats
     q: Floats
     s: Floats
-    factor: float
+    value: float
 
 
 def _smooth_slopes(misfit: Misfit, x: Floats) -> tuple[Map, Map]:
@@ -59,38 +65,47 @@ def _clipped_slopes(q: Floats, least: Floats, most: Floats) -> tuple[Map, Map]:
 class FeasibleDual:
     """Turns the iterates of a method into feasible dual points."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, n_threads: int, tuning: Tuning) -> None:
         misfit = problem.misfit
         assert misfit is not None
-        self._problem, self._misfit = problem, misfit
-        self._gradient = problem.graph.gradient()
-        self._solve: Callable[[Floats], Floats] | None = None
+        self._problem, self._misfit, self._n_threads = problem, misfit, n_threads
+        self._routing = Routing(
+            problem.graph, misfit.components, problem.core_penalty, misfit.n_channels, tuning
+        )
 
     def __call__(self, u: Floats, x: Floats, q: Floats, p: Floats) -> DualPoint:
         """Return a feasible dual point near (p, q), given u and x = Au."""
-        problem, misfit = self._problem, self._misfit
-        low, high = problem.constraint.subgradients(u)
+        low, high = self._problem.constraint.subgradients(u)
         q = self._balanced(x, q, low, high)
-        slope = misfit.map.adjoint(q) + self._along(p)  # Aᵀq + Kᵀp
-        s = self._with_sums(np.clip(-slope, low, high), low, high, slope)
-        p = p + self._routed(slope + s)
-        factor = self._factor(p)
-        if factor > 1.0:
-            p, q, s = (values / (factor * MARGIN) for values in (p, q, s))
-        return DualPoint(p, q, s, factor)
+        slope = self._misfit.map.adjoint(q)
+        rest = slope + self._routing.along(p)
+        s = self._with_sums(np.clip(-rest, low, high), low, high, rest)
+        p = self._routing(p, slope + s)
+        return max(self._candidates(p, q, s, slope), key=lambda point: point.value)
 
-    def _along(self, p: Floats) -> Floats:
-        """Return Kᵀp."""
-        rows = p.reshape(self._misfit.n_channels, -1)
-        return np.asarray((self._gradient.T @ rows.T).T).reshape(-1)
+    def _candidates(self, p: Floats, q: Floats, s: Floats, slope: Floats) -> Iterator[DualPoint]:
+        """Yield feasible points: p, q and s divided by the size of p, or by less and clipped."""
+        size = self._routing.size(p)
+        factor = size * MARGIN if size > 1.0 else 1.0
+        yield self._point(p / factor, q / factor, s / factor)
+        if size > 1.0 and self._problem.constraint.is_bounded:
+            for share in SHARES:
+                factor = 1.0 + share * (size - 1.0)
+                clipped = p / factor
+                self._problem.core_penalty.project(clipped)
+                rest = -slope / factor - self._routing.along(clipped)
+                yield self._point(clipped, q / factor, rest)
 
-    def _factor(self, p: Floats) -> float:
-        """Return by how much p exceeds the dual ball."""
-        nearest = p.copy()
-        self._problem.core_penalty.project(nearest)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(nearest != 0.0, p / nearest, 1.0)
-        return float(max(1.0, ratio.max(initial=1.0)))
+    def _point(self, p: Floats, q: Floats, s: Floats) -> DualPoint:
+        """Return a point with its objective, without a product with Aᵀ."""
+        problem, threads = self._problem, self._n_threads
+        conjugates = (
+            problem.composite.row_term.conjugate(q, threads),
+            problem.term.conjugate(s, threads),
+            problem.core_penalty.conjugate(p, threads),
+        )
+        is_finite = max(conjugates) < math.inf
+        return DualPoint(p, q, s, 0.0 - math.fsum(conjugates) if is_finite else -math.inf)
 
     def _balanced(self, x: Floats, q: Floats, low: Floats, high: Floats) -> Floats:
         """Return q with Zᵀq = 0 on the components where R has no range of slopes."""
@@ -137,23 +152,3 @@ class FeasibleDual:
             rest = target - np.bincount(component, row, count)
             row += (rest / np.bincount(component, minlength=count))[component]
         return out.reshape(-1)
-
-    def _routed(self, r: Floats) -> Floats:
-        """Return δ with Kᵀδ = -r, of the smallest norm."""
-        count, component = self._misfit.components
-        if self._problem.graph.n_edges == 0:
-            return np.zeros(0)
-        if self._solve is None:
-            self._solve = laplacian_solver(self._gradient, count, component)
-        rows = r.reshape(self._misfit.n_channels, -1)
-        found = [self._gradient @ -self._refined(row) for row in rows]
-        return np.concatenate(found)
-
-    def _refined(self, r: Floats) -> Floats:
-        """Return φ with KᵀKφ = r, with one step of refinement."""
-        assert self._solve is not None
-        phi = self._solve(r)
-        left = r - self._gradient.T @ (self._gradient @ phi)
-        count, component = self._misfit.components
-        left -= (np.bincount(component, left, count) / np.bincount(component))[component]
-        return np.asarray(phi + self._solve(left))

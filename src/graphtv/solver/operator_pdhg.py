@@ -40,8 +40,7 @@ class OperatorPdhg(Composite):
         warm: Certificate | None,
         tuning: Tuning,
     ) -> None:
-        super().__init__(problem, watch, n_threads, warm)
-        self._tuning = tuning
+        super().__init__(problem, watch, n_threads, warm, tuning)
         self._K = problem.graph.gradient()
         self._Kt = self._K.T.tocsr()
         self._set_metric()

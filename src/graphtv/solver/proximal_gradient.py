@@ -40,8 +40,8 @@ class ProximalGradient(Composite):
         warm: Certificate | None,
         tuning: Tuning,
     ) -> None:
-        super().__init__(problem, watch, n_threads, warm)
-        self._step, self._tuning = TvStep(problem, kernel, watch, n_threads, tuning), tuning
+        super().__init__(problem, watch, n_threads, warm, tuning)
+        self._step = TvStep(problem, kernel, watch, n_threads, tuning)
         self._weights = self._row_curvatures()
         self._before = self.u, self.x
         self._t, self._is_plain = 1.0, False

@@ -192,6 +192,10 @@ class Tuning:
     """Most iterations of a proximal step (estimate)."""
     backtracking: float = 1.02
     """Factor of the curvature along a step that was too long, for the next L (operators)."""
+    routing_steps: int = 20
+    """Most steps that reduce the size of the flow of a certificate (operators)."""
+    routing_target: float = 0.25
+    """The goal of these steps, as a part of the excess of the size over 1 (operators)."""
     restart_check: int = 20
     """Iterations of PDHG with an operator between checks for a restart (estimate)."""
     restart_sufficient: float = 0.2
