@@ -58,6 +58,21 @@ def _product(a, b):
     return Fraction(float(a)) * Fraction(float(b))
 
 
+def test_products_may_be_views():
+    def spread(y):
+        out = np.zeros(6)
+        out[::2] = y
+        return out
+
+    made = LinearMap(LinearOperator((3, 6), matvec=lambda x: x[::2], rmatvec=spread))
+    np.testing.assert_array_equal(made.apply(np.arange(6.0)), [0.0, 2.0, 4.0])
+
+
+def test_the_bound_of_the_norm():
+    for operator in (MATRIX, scipy.sparse.csr_array(MATRIX), aslinearoperator(MATRIX)):
+        assert LinearMap(operator).norm_bound() >= np.linalg.norm(MATRIX, 2)
+
+
 def test_wrong_adjoint():
     class Wrong(Duck):
         def rmatvec(self, y):

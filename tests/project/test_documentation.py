@@ -20,6 +20,7 @@ OPTIONAL = (
     "jax",
     "napari",
     "pandas",
+    "pylops",
     "pyproximal",
     "shapely",
     "torch",

@@ -1,5 +1,8 @@
 """Problems h(Au) + R(u) + F(Ku): agreement with a conic solver, certificates, arguments."""
 
+import operator
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -7,6 +10,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import graphtv
 from graphtv import AbsoluteLoss, Graph, Problem, SquaredLoss, grid_graph, solve
+from graphtv.applications.imaging.convolution import Convolution
 
 cp = pytest.importorskip("cvxpy")
 
@@ -177,3 +181,124 @@ def test_the_unit_of_the_data_does_not_matter(loss, exponent):
     ]
     assert (found[1].u == unit * found[0].u).all()
     assert found[1].relative_gap == pytest.approx(found[0].relative_gap, rel=1e-9)
+
+
+def exact_gap(problem, matrix, data, result, box=None):
+    """The gap of the squared loss in rational numbers; `box` bounds u where Aᵀq + Kᵀp ≠ 0."""
+    graph = problem.graph
+    exact = [[Fraction(float(a)) for a in row] for row in matrix]
+    u, p, q, f = (
+        [Fraction(float(x)) for x in values]
+        for values in (result.u, result.p, result.residual_dual, data)
+    )
+    x = [sum(map(operator.mul, row, u), start=Fraction(0)) for row in exact]
+    slope = [
+        sum((row[i] * qi for row, qi in zip(exact, q, strict=True)), Fraction(0))
+        for i in range(len(u))
+    ]
+    tv, first = Fraction(0), graph.edges[0][0]
+    sign = 1 if graph.gradient().toarray()[0, first] > 0.0 else -1
+    for (i, j), weight, flow in zip(graph.edges.tolist(), graph.weights, p, strict=True):
+        w = Fraction(float(weight))
+        tv += w * abs(u[i] - u[j])
+        slope[i] += sign * w * flow
+        slope[j] -= sign * w * flow
+    primal = sum(((a - b) ** 2 for a, b in zip(x, f, strict=True)), Fraction(0)) / 2 + tv
+    dual = -sum((qi * qi / 2 + qi * fi for qi, fi in zip(q, f, strict=True)), Fraction(0))
+    low, high = (Fraction(float(end)) for end in box)
+    dual += sum((min(low * s, high * s) for s in slope), Fraction(0))
+    return primal - dual, primal
+
+
+@pytest.mark.parametrize("bounds", [{}, {"lower": -0.5, "upper": 0.4}], ids=str)
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
+def test_the_certificate_holds_in_rational_numbers(bounds, tol):
+    _, matrix, _ = LOSSES["squared"]
+    problem = Problem(GRAPH, graphtv.SquaredLoss(DATA), operator=matrix, **bounds)
+    result = solve(problem, tol=tol)
+    found = problem.composite.solution_range
+    gap, primal = exact_gap(problem, matrix, DATA, result, (found.lower, found.upper))
+    assert np.abs(result.p).max() <= 1.0
+    assert 0 <= gap <= Fraction(result.relative_gap) * primal * Fraction(1001, 1000)
+
+
+OPERATORS = {
+    "zero": np.zeros((N, 30)),
+    "null space with constants": MATRIX - MATRIX.mean(axis=1, keepdims=True),
+    "rank one": np.outer(np.ones(N), np.arange(30.0)) / 30,
+    "tiny": 1e-8 * MATRIX,
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_unusual_operators(name):
+    problem = Problem(GRAPH, graphtv.SquaredLoss(DATA), operator=OPERATORS[name])
+    result = solve(problem, tol=1e-5, max_iterations=5_000)
+    assert result.status == "optimal"
+    if name in ("zero", "tiny"):
+        assert np.ptp(result.u) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+@pytest.mark.parametrize("kind", [np.asarray, aslinearoperator])
+def test_the_norm_of_the_operator_does_not_matter(scale, kind):
+    plain = solve(Problem(GRAPH, graphtv.SquaredLoss(DATA), operator=MATRIX), tol=1e-7)
+    loss = graphtv.SquaredLoss(scale * DATA, scale**-2)
+    other = solve(Problem(GRAPH, loss, operator=kind(scale * MATRIX)), tol=1e-7)
+    assert other.status == "optimal"
+    assert other.primal == pytest.approx(plain.primal, rel=2e-7)
+    assert other.iterations <= 2 * plain.iterations
+
+
+class Failing:
+    """An operator that fails after a few products."""
+
+    shape, dtype = MATRIX.shape, MATRIX.dtype
+
+    def __init__(self, fails):
+        self.calls, self.fails = 0, fails
+
+    def matvec(self, x):
+        self.calls += 1
+        return self.fails(MATRIX @ x) if self.calls > 10 else MATRIX @ x
+
+    def rmatvec(self, y):
+        return MATRIX.T @ y
+
+
+def test_an_operator_that_fails_during_the_run():
+    def broken(_):
+        raise RuntimeError("no detector")
+
+    def unknown(x):
+        return np.full_like(x, np.nan)
+
+    for fails, kind, message in (
+        (broken, RuntimeError, "no detector"),
+        (unknown, ValueError, r"operator.matvec must return finite numbers, got nan at index 0"),
+    ):
+        with pytest.raises(kind, match=message):
+            solve(Problem(GRAPH, graphtv.SquaredLoss(DATA), operator=Failing(fails)), tol=1e-9)
+
+
+def test_rounding_of_products_is_a_small_part_of_the_gap():
+    """A bound of u that grows with the number of pixels would make certificates useless."""
+    blur = Convolution(np.ones((3, 3)) / 9, (64, 64), "reflect")
+    data = graphtv.SquaredLoss(np.random.default_rng(0).random(64**2))
+    problem = Problem(graphtv.grid_graph((64, 64), 1e-3), data, operator=blur)
+    result = solve(problem, tol=1e-2, max_iterations=5)
+    _, proof = problem._proof(result.u, result.p, result.residual_dual)
+    assert proof.gap_rounding <= 1e-6 * proof.primal
+
+
+def test_callback_history_and_limits():
+    loss, matrix, _ = LOSSES["squared"]
+    problem = Problem(GRAPH, loss, operator=matrix)
+    seen = []
+    result = solve(problem, tol=1e-9, callback=lambda info: seen.append(info.iteration))
+    assert seen == [record.iteration for record in result.history]
+    assert solve(problem, tol=1e-12, callback=lambda _: True).status == "interrupted"
+    assert solve(problem, tol=1e-12, max_iterations=3).status == "iteration_limit"
+    assert solve(problem, tol=1e-12, time_limit=1e-9).status == "time_limit"
+    # A few products more than two per iteration: the start, certificates, and the end.
+    assert result.operator_calls <= 2 * result.iterations + 6 * len(result.history) + 12

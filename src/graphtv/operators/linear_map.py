@@ -138,7 +138,7 @@ class LinearMap:
                 f"operator.{name} must return {self.shape[1 - side]} real numbers,"
                 f" got shape {given.shape} of {given.dtype}"
             )
-        out = np.asarray(given.reshape(-1), dtype=np.float64)
+        out = np.ascontiguousarray(given.reshape(-1), dtype=np.float64)
         if not is_finite(out):
             raise ValueError(
                 f"operator.{name} must return finite numbers,"
@@ -195,3 +195,11 @@ class LinearMap:
         if self.is_matrix:
             return np.asarray(self.sizes @ np.ones(columns)) * (1.0 + 1e-9)
         return np.full(rows, 2.0 * self.gain * math.sqrt(columns))
+
+    def norm_bound(self) -> float:
+        """Return a bound of ‖A‖: Schur's for matrices, otherwise twice the largest gain so far."""
+        if not self.is_matrix:
+            return 2.0 * self.gain
+        rows = float(self.row_sums().max(initial=0.0))
+        columns = float(np.asarray(self.sizes.T @ np.ones(self.shape[0])).max(initial=0.0))
+        return math.sqrt(rows) * math.sqrt(columns) * (1.0 + 1e-9)

@@ -27,6 +27,9 @@ MOST_COLUMNS = 2000
 ROUNDINGS = 8.0 * ROUNDOFF
 """Relative error of a derivative of a loss."""
 
+ZERO = 1e-13
+"""Images of components smaller than this, relative to what they could be, are zero."""
+
 
 class Misfit:
     """A loss h, a linear map A, and the images of the components of a graph.
@@ -116,20 +119,27 @@ class Misfit:
 
     @cached_property
     def columns(self) -> Floats | None:
-        """A times the indicators of the components, shape (N, k); None if there are too many."""
+        """A times the indicators of the components, shape (N, k); None if there are too many.
+
+        Columns that are zero up to rounding are zero, since equations with them have no solution.
+        """
         count, component = self.components
-        if self.map.is_matrix:
-            if count > MOST_COLUMNS:
-                return None
-            entries = np.ones(len(component)), (np.arange(len(component)), component)
-            indicators = scipy.sparse.csr_array(entries, shape=(len(component), count))
-            self.map.calls += count
-            product = self.map._forward @ indicators
-            return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)
-        if count > MOST_COMPONENTS:
+        if count > (MOST_COLUMNS if self.map.is_matrix else MOST_COMPONENTS):
             return None
-        images = [self.map.apply((component == k).astype(np.float64)) for k in range(count)]
-        return np.stack(images, axis=1)
+        images = self._images(count, component)
+        sizes = np.sqrt(np.bincount(component, minlength=count))
+        is_zero = np.linalg.norm(images, axis=0) <= ZERO * self.map.norm_bound() * sizes
+        return np.where(is_zero, 0.0, images)
+
+    def _images(self, count: int, component: Indices) -> Floats:
+        if not self.map.is_matrix:
+            images = [self.map.apply((component == k).astype(np.float64)) for k in range(count)]
+            return np.stack(images, axis=1)
+        entries = np.ones(len(component)), (np.arange(len(component)), component)
+        indicators = scipy.sparse.csr_array(entries, shape=(len(component), count))
+        self.map.calls += count
+        product = self.map._forward @ indicators
+        return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)
 
     @cached_property
     def column_errors(self) -> Floats:

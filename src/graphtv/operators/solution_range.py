@@ -7,8 +7,8 @@ bound of |u| turns r into a part of the gap. Let P₀ be the objective of some p
 
 The first bounds every row of Au. The second bounds |u| if μ > 0, and otherwise the range D of u on
 each component of the graph: ω D ≤ TV(u) for the smallest edge weight ω. So u = m + v with |v| ≤ D,
-and m Z + Av has bounded rows, which bounds m. Where rows are bounded on one side only, linear
-programs over these inequalities bound m.
+and m Z + Av has bounded rows, which bounds m. So does ‖Z m‖ ≤ ‖Au‖ + ‖A‖‖v‖. Where
+rows are bounded on one side only, linear programs over these inequalities bound m.
 
 If a column of Z is exactly zero, A does not see the constant on its component C. It may move until
 u meets a bound or changes its sign on C, so |u| is at most D plus the largest bound there. Z is
@@ -147,7 +147,9 @@ def _largest_constant(
         return 0.0, is_known
     if count == 1:
         size, is_proved = _single_constant(columns[:, 0], errors[:, 0], low, high, misfit)
-        return size, is_proved and is_known
+        seen = float(np.linalg.norm(columns)) - float(np.linalg.norm(errors))
+        by_norm = 2.0 * _image_norm(misfit, rows, spread) / seen if seen > 0.0 else math.inf
+        return min(size, by_norm), (is_proved or math.isfinite(by_norm)) and is_known
     if not finite.all() and count <= MOST_PROGRAMS:
         size = max(
             _polyhedral_bound(columns, errors, lo, hi, limits + spread)
@@ -164,8 +166,15 @@ def _largest_constant(
     if not large.size:
         return 0.0, False
     size = float(np.linalg.norm(np.maximum(np.abs(low[finite]), np.abs(high[finite]))))
+    size = min(size, _image_norm(misfit, rows, spread))
     has_full_rank = len(large) == count and float(large.min()) > 2.0 * error
     return 2.0 * size / float(large.min()), has_full_rank and is_known
+
+
+def _image_norm(misfit: Misfit, rows: tuple[Floats, Floats], spread: float) -> float:
+    """Return a bound of ‖Z m‖ = ‖Au - Av‖ for |v| ≤ spread; infinite if rows are unbounded."""
+    size = float(np.linalg.norm(np.maximum(np.abs(rows[0]), np.abs(rows[1]))))
+    return size + misfit.map.norm_bound() * spread * math.sqrt(math.prod(misfit.shape))
 
 
 def _limits(misfit: Misfit, constraint: Constraint, budget: float) -> Floats:
