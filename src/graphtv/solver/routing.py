@@ -97,14 +97,15 @@ class Routing:
 
     def _inside(self, p: Floats, size: float) -> Floats:
         """Return the nearest point in the ball of a size."""
-        out = p / size
+        out: Floats = p / size
         self._penalty.project(out)
-        return out * size
+        out *= size
+        return out
 
     def _corrected(self, p: Floats, g: Floats) -> Floats:
         """Return the nearest flow with Kᵀp = -g."""
         rows = (self.along(p) + g).reshape(self._n_channels, -1)
-        return p - np.concatenate([self._K @ self._potential(row) for row in rows])
+        return np.asarray(p - np.concatenate([self._K @ self._potential(row) for row in rows]))
 
     def _potential(self, r: Floats) -> Floats:
         """Return φ with KᵀKφ = r without the means of r."""

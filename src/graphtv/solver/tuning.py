@@ -186,7 +186,7 @@ class Tuning:
     """A stage that is about to finish may take this many times the cost of max-flow (choices)."""
 
     # Problems with an operator
-    step_gap: float = 0.1
+    step_gap: float = 0.5
     """Duality gap of a proximal step, relative to the square of its length (operators)."""
     longest_inner: int = 500
     """Most iterations of a proximal step (estimate)."""

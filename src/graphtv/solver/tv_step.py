@@ -64,13 +64,13 @@ class TvStep:
         self._kernel = kernel if problem.delta == 0.0 and kernel != "edges" else "forests"
         if problem.delta is None:
             self._kernel = group_kernel(_step_problem(problem, np.zeros(_size(problem)), 1.0))
-        self.iterations = 0
+        self.iterations = self._last = 0
 
     def __call__(self, w: Floats, curvature: float, p: Floats, y: Floats) -> Step:
         """Return the proximal step from w; raise `_core.Expired` if the watch expires."""
         step = _step_problem(self._problem, w, curvature)
         descent = self._descent(step, p)
-        t, stride, done = self._tuning, 1, 0
+        t, stride, done = self._tuning, max(1, self._last // 2), 0
         constraint = self._problem.constraint
         while True:
             before = descent.iterations
@@ -93,7 +93,7 @@ class TvStep:
                 p = descent.dual_point()
                 descent = self._descent(step, p)
             stride = max(1, done // 2)
-        self.iterations += done
+        self.iterations, self._last = self.iterations + done, done
         return Step(v, descent.dual_point(), done)
 
     @property
