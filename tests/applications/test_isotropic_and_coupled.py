@@ -128,7 +128,7 @@ def test_combinations_that_do_not_exist(image):
     da = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match=r"^isotropic must be False unless connectivity is 1"):
         denoise_tv(image, 0.1, isotropic=True, connectivity=2)
-    with pytest.raises(ValueError, match=r"^isotropic and coupled must be False for a dask"):
+    with pytest.raises(ValueError, match=r"^isotropic must be False for a dask"):
         denoise_tv(da.from_array(image), 0.1, isotropic=True)
     with pytest.raises(ValueError, match=r"^coupled must be False for a dask"):
         fused_lasso("grid", da.from_array(image), coupled=True)

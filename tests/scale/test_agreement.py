@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtv import HuberTV, Problem, SquaredLoss, denoise_tv, fused_lasso, grid_graph
+from graphtv import (
+    HuberTV,
+    Problem,
+    SquaredLoss,
+    TotalVariation,
+    denoise_tv,
+    fused_lasso,
+    grid_graph,
+)
 
 TOLERANCE = 1e-8
 
@@ -21,13 +29,15 @@ def steps(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     return np.where(waves > 0, 1.0, 0.0) + rng.normal(0, 0.4, shape)
 
 
-def assert_same(image: np.ndarray, chunks: Any, weight: Any = 0.3, **options: Any) -> Any:
+def assert_same(
+    image: np.ndarray, chunks: Any, weight: Any = 0.3, tolerance: float = TOLERANCE, **options: Any
+) -> Any:
     """Compare the tiled solution with that in memory, by both certificates."""
-    whole, expected = denoise_tv(image, weight, tol=1e-10, return_result=True, **options)
+    whole, expected = denoise_tv(image, weight, tol=0.01 * tolerance, return_result=True, **options)
     lazy = da.from_array(image, chunks=chunks)
-    found, result = denoise_tv(lazy, weight, tol=TOLERANCE, return_result=True, **options)
+    found, result = denoise_tv(lazy, weight, tol=tolerance, return_result=True, **options)
     assert result.status == "optimal"
-    assert result.relative_gap <= TOLERANCE
+    assert result.relative_gap <= tolerance
     # Both intervals contain the minimum.
     slack = 1e-12 * expected.primal
     assert result.dual <= expected.primal + slack
@@ -95,6 +105,23 @@ def test_channels(channel_axis: int) -> None:
     chunks = [40, 40, 40]
     chunks[channel_axis] = 1
     assert_same(image, tuple(chunks), channel_axis=channel_axis)
+
+
+@pytest.mark.parametrize("weight", [0.2, 1.5])
+@pytest.mark.parametrize("penalty", [TotalVariation(), HuberTV(0.1)])
+def test_coupled_channels(weight: float, penalty: Any) -> None:
+    image = np.stack([steps((66, 70), seed) for seed in range(3)], axis=-1)
+    options: dict[str, Any] = {"channel_axis": -1, "coupled": True, "penalty": penalty}
+    assert_same(image, (33, 40, 1), weight, 1e-5, **options)
+
+
+def test_coupled_weights_by_pixel_and_one_channel() -> None:
+    rng = np.random.default_rng(0)
+    image = np.stack([steps((66, 40), seed) for seed in range(2)], axis=-1)
+    weight = rng.random((66, 40))
+    weight[30:36] = 0.0
+    assert_same(image, (33, 40, 2), weight, 1e-5, channel_axis=-1, coupled=True)
+    assert_same(image[..., 0], 33, coupled=True)  # total variation, exactly
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int16, np.bool_])

@@ -41,6 +41,8 @@ class Block(ABC):
         Width of the Huber penalty, 0 for total variation.
     anchor : ndarray or None
         u at the beginning of the round, if the block has a proximal term.
+    couples : bool
+        Whether the norm of an edge is over its channels.
     """
 
     f: NDArray[Any]
@@ -49,6 +51,7 @@ class Block(ABC):
     p: Any
     delta: float = 0.0
     anchor: Floats | None = None
+    couples: bool = False
 
     def digest(self) -> str:
         """Return a hash of the data."""

@@ -7,7 +7,8 @@ With flows x = ωp on the edges, from the lower end to the upper one, the dual p
 where Δu = u_lower - u_upper, and h = |·| or its Huber relaxation. This is a sum of nonnegative
 terms, each of which belongs to a vertex or to an edge. So the gap of a grid is the sum of the gaps
 of its tiles, without cancellation. The bounds on rounding errors are those of the core
-(terms/tally.hpp), adapted to NumPy.
+(terms/tally.hpp), adapted to NumPy. If channels are coupled, h is a function of ‖ω Δu‖ over the
+channels of an edge, and ‖p‖ ≤ 1.
 """
 
 from __future__ import annotations
@@ -159,6 +160,35 @@ def edges(weight: Any, p: Floats, difference: Floats, delta: float) -> Share:
     total = _sum(excess)
     floor = 4.0 * FLOOR * (np.count_nonzero(difference) + np.count_nonzero(p))
     return Share(_sum(value), total, _sum(rounding) * 1.01 + FORMULA * total + floor, floor)
+
+
+def coupled_edges(weight: Any, p: Floats, difference: Floats, delta: float) -> Share:
+    """Return the share of edges whose channels, on the last axis, are coupled."""
+    n_channels = p.shape[-1]
+    # A computed norm below this is at most 1.
+    if not (np.sum(p * p, axis=-1) <= 1.0 - (n_channels + 2) * ROUNDOFF).all():
+        return Share(gap=math.inf)
+    x = weight * difference
+    size = np.sqrt(np.sum(x * x, axis=-1))
+    conjugate = 0.5 * delta * np.sum(p * p, axis=-1)
+    value = size
+    if delta > 0.0:
+        value = np.where(size < delta, 0.5 * size / delta * size, size - 0.5 * delta)
+    excess = value + conjugate - np.sum(p * x, axis=-1)
+    sizes = _sum(size + conjugate)
+    primal, total = _sum(value), _sum(excess)
+    floor = 4.0 * FLOOR * (np.count_nonzero(difference) + np.count_nonzero(p))
+    # All sums of an edge are at most a small multiple of its size, and so are their errors.
+    rounding = 4.0 * (n_channels + 8) * ROUNDOFF * sizes + FORMULA * abs(total) + floor
+    return Share(primal, total, rounding, floor)
+
+
+def inside_balls(p: Floats) -> Floats:
+    """Return p with norms over the last axis that `coupled_edges` accepts; p itself if it has."""
+    most = 1.0 - 2.0 * (p.shape[-1] + 4) * ROUNDOFF
+    norm = np.sqrt(np.sum(p * p, axis=-1, keepdims=True))
+    is_outside = norm > most
+    return np.where(is_outside, p * (most / np.where(is_outside, norm, 1.0)), p)
 
 
 def _sum(values: Floats) -> float:

@@ -38,6 +38,8 @@ class GraphProblem:
         The name of the data in error messages.
     loss : Loss
         The loss; its data are f and c.
+    couples : bool
+        Whether the norm of an edge is over its channels; always false.
     """
 
     graph: PartitionedGraph
@@ -47,6 +49,7 @@ class GraphProblem:
     delta: float = 0.0
     name: str = "signal"
     loss: Loss = SQUARED
+    couples: bool = False
 
     @property
     def n_entries(self) -> int:

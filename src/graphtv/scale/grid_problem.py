@@ -38,6 +38,8 @@ class GridProblem:
         The division into tiles.
     name : str
         The name of the data in error messages.
+    couples : bool
+        Whether the norm of an edge is over its channels.
     """
 
     f: Any
@@ -46,6 +48,7 @@ class GridProblem:
     delta: float
     tiling: Tiling
     name: str = "image"
+    couples: bool = False
 
     @classmethod
     def of(
@@ -56,13 +59,14 @@ class GridProblem:
         delta: float = 0.0,
         tiling: Tiling | None = None,
         name: str = "image",
+        couples: bool = False,
     ) -> GridProblem:
         """Return the problem; its tiles are the chunks of the data if these are suitable."""
         d = len(weights)
         tiling = tiling or Tiling(fitting_chunks(f.chunks[:d]))
         whole = (*tiling.chunks, *((n,) for n in f.shape[d:]))  # channels stay together
         c = None if c is None else c.rechunk(whole)
-        return cls(f.rechunk(whole), c, weights, delta, tiling, name)
+        return cls(f.rechunk(whole), c, weights, delta, tiling, name, couples)
 
     @property
     def n_entries(self) -> int:
@@ -96,8 +100,9 @@ class GridProblem:
 
     @property
     def signature(self) -> Any:
-        """The tiling, as JSON."""
-        return [list(lengths) for lengths in self.tiling.chunks]
+        """The tiling, and whether channels are coupled, as JSON."""
+        chunks: list[Any] = [list(lengths) for lengths in self.tiling.chunks]
+        return [*chunks, "coupled"] if self.couples else chunks
 
     @property
     def bytes_per_round(self) -> int:
@@ -122,9 +127,12 @@ class GridProblem:
         return {"grid": f"{shape} in {self.tiling.n_tiles} tiles up to {longest}"}
 
     def ingredients(self) -> dict[Index, tuple[Any, ...]]:
-        """Return f, c and the weights of every tile."""
+        """Return f, c and the weights of every tile, and whether channels are coupled."""
         f, c = self.blocks(self.f), self.blocks(self.c)
-        return {index: (f[index], c[index], self.tile_weights(index)) for index in self.tiling}
+        return {
+            index: (f[index], c[index], self.tile_weights(index), self.couples)
+            for index in self.tiling
+        }
 
     def strips(self) -> list[list[Pair]]:
         """Return the strips across all borders; those along the same axis do not overlap."""
@@ -216,7 +224,8 @@ class GridProblem:
         # Keep the number of vertices per tile about the same.
         longest = [max(lengths) for lengths in self.tiling.chunks]
         chunks = tuple(_even(n, length) for n, length in zip(counts, longest, strict=True))
-        return GridProblem.of(f, c, tuple(weights), self.delta, Tiling(fitting_chunks(chunks)))
+        coarse = Tiling(fitting_chunks(chunks))
+        return GridProblem.of(f, c, tuple(weights), self.delta, coarse, couples=self.couples)
 
 
 def in_one(values: Any) -> Delayed:

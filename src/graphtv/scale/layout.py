@@ -34,6 +34,10 @@ class Layout(Protocol):
         """Width of the Huber penalty, 0 for total variation."""
 
     @property
+    def couples(self) -> bool:
+        """Whether the norm of an edge is over its channels."""
+
+    @property
     def c(self) -> Any:
         """Vertex weights; None means 1 everywhere."""
 

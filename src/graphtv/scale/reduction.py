@@ -7,7 +7,9 @@ added. This problem is small enough for one worker. It has two uses:
 
 - After a round, the pieces are the sets where u is constant. Then the solution is at least as good
   as u. The dual point of a round is usually much closer to the optimum than the primal one, because
-  the values of pieces that extend over several parts adapt slowly. Here they adapt at once.
+  the values of pieces that extend over several parts adapt slowly. Here they adapt at once. If
+  channels are coupled, u is constant only up to the accuracy of the windows. Then pieces are found
+  from p instead.
 - Before the first round, the pieces are clusters of a few vertices along heavy edges. Then the
   first round starts from the flows across borders in the solution.
 """
@@ -15,6 +17,7 @@ added. This problem is small enough for one worker. It has two uses:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,18 +28,18 @@ from graphtv._validate import Floats, Indices
 from graphtv.graph.graph import Graph
 from graphtv.problem import Problem
 from graphtv.scale.tuning import TUNING
-from graphtv.scale.window import Window, differences
+from graphtv.scale.window import Window, differences, rows
 from graphtv.solver import solve
 from graphtv.solver.termination import EXACT_GAP
-from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
+from graphtv.terms import CoupledTV, HuberTV, SquaredLoss, TotalVariation
 
 
 class Reduction(NamedTuple):
-    """The pieces of a part, for one channel.
+    """The pieces of a part, for one channel, or for all if channels are coupled.
 
     Attributes
     ----------
-    mass, mean : ndarray, one entry per piece
+    mass, mean : ndarray, one entry per piece, or one row if channels are coupled
         The sum of the vertex weights, and the weighted mean of the data.
     edges, weights : ndarray
         The edges between pieces of the part, parallel ones summed.
@@ -58,9 +61,13 @@ class Reduction(NamedTuple):
 def pieces_of(window: Window, flat: float) -> list[Indices]:
     """Return the piece of each vertex, for each channel: u differs by at most `flat` on its edges.
 
-    The window is a whole part.
+    If channels are coupled, there is one list for all of them, and p is inside its ball on the
+    edges of a piece. The window is a whole part.
     """
     found, graph = [], window.graph
+    if window.couples:
+        kept = np.sum(window.p**2, axis=1) <= (1.0 - TUNING.coupled_slack) ** 2
+        return [_core.connected_components(graph.n_vertices, graph.edges, kept)[1]]
     for u in _columns(window.u):
         kept = np.abs(differences(graph.edges, u)) <= flat
         found.append(_core.connected_components(len(u), graph.edges, kept)[1])
@@ -98,11 +105,18 @@ def reduced(
     labels: Sequence[Indices],
     data: tuple[Floats, Floats | None] | None = None,
 ) -> list[Reduction]:
-    """Return the pieces of a part with their data and edges, for each channel.
+    """Return the pieces of a part with their data and edges, as `pieces_of` does.
 
     `data` are those of a squared loss; by default, those of the window.
     """
     found, graph = [], window.graph
+    if window.couples:
+        parts = reduced(replace(window, couples=False), border, [*labels] * window.f.shape[1])
+        mass, mean = (
+            np.stack(columns, axis=1)
+            for columns in zip(*((r.mass, r.mean) for r in parts), strict=True)
+        )
+        return [parts[0]._replace(mass=mass, mean=mean)]
     signal, weights_of_data = (window.f, window.c) if data is None else data
     c = None if weights_of_data is None else _columns(weights_of_data)
     for channel, (f, piece) in enumerate(zip(_columns(signal), labels, strict=True)):
@@ -152,8 +166,11 @@ def solve_reduced(
     graph = Graph(int(begin[-1]), np.concatenate([*edges, *across]), np.concatenate(weights))
     mass = np.concatenate([part.mass for part in parts])
     loss = SquaredLoss(np.concatenate([part.mean for part in parts]), weights=mass)
-    penalty = HuberTV(delta) if delta else TotalVariation()
+    is_coupled = mass.ndim == 2
+    penalty = CoupledTV(delta) if is_coupled else HuberTV(delta) if delta else TotalVariation()
     wanted = TUNING.reduced_share * tolerance
+    if is_coupled:
+        wanted = max(wanted, TUNING.least_coupled)
     result = solve(
         Problem(graph, loss, penalty),
         tol=wanted if wanted > EXACT_GAP else 0.0,
@@ -173,13 +190,19 @@ def _values_of(graph: Graph, p: Floats, across: list[NDArray[np.int64]]) -> list
     ends = graph.edges.astype(np.int64)
     keys = ends.min(axis=1) * n + ends.max(axis=1)
     order = np.argsort(keys, kind="stable")
-    flipped = np.where(ends[:, 0] > ends[:, 1], -p, p)
+    flipped = _flipped(ends, p)
     found = []
     for pair in across:
         wanted = pair.min(axis=1) * n + pair.max(axis=1)
         values = flipped[order[np.searchsorted(keys[order], wanted)]] if len(wanted) else p[:0]
-        found.append(np.where(pair[:, 0] > pair[:, 1], -values, values))
+        found.append(_flipped(pair, values))
     return found
+
+
+def _flipped(ends: NDArray[np.int64], p: Floats) -> Floats:
+    """Return p with the opposite sign where the first end is the larger one."""
+    signs = np.where(ends[:, 0] > ends[:, 1], -1.0, 1.0)
+    return p * rows(signs, p)
 
 
 def _scattered(count: int) -> NDArray[np.uint64]:

@@ -175,6 +175,7 @@ def _error_bound(rounds: Rounds) -> float | None:
 
 def _facts(problem: Layout, tolerance: float, checkpoint: Checkpoint | None) -> dict[str, str]:
     penalty = "total variation" if problem.delta == 0.0 else f"Huber({problem.delta:g})"
+    penalty = f"coupled {penalty}" if problem.couples else penalty
     facts = {
         "problem": f"{problem.loss.name} loss + {penalty}",
         **problem.description(),

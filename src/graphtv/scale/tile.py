@@ -55,7 +55,12 @@ class Tile(Block):
 
     @classmethod
     def made_of(
-        cls, f: NDArray[Any], c: NDArray[Any] | None, weights: Sequence[Any], delta: float
+        cls,
+        f: NDArray[Any],
+        c: NDArray[Any] | None,
+        weights: Sequence[Any],
+        couples: bool,
+        delta: float,
     ) -> Self:
         """Return a tile at rest, made from blocks of dask arrays."""
         if c is not None and (c == 1.0).all():
@@ -63,17 +68,22 @@ class Tile(Block):
         made = tuple(
             w if isinstance(w, float) else np.asarray(w, dtype=np.float64) for w in weights
         )
-        return cls.at_rest(f, c, made, delta)
+        return cls.at_rest(f, c, made, delta, couples)
 
     @classmethod
     def at_rest(
-        cls, f: NDArray[Any], c: NDArray[Any] | None, weights: tuple[Weight, ...], delta: float
+        cls,
+        f: NDArray[Any],
+        c: NDArray[Any] | None,
+        weights: tuple[Weight, ...],
+        delta: float,
+        couples: bool = False,
     ) -> Self:
         """Return a tile with p = 0 and u = f."""
         d = len(weights)
         p = tuple(np.zeros(_longer(f.shape, axis)) for axis in range(d))
         u = np.array(f, dtype=np.float64)
-        return cls(f=f, c=c, weights=weights, p=p, u=u, delta=delta)
+        return cls(f=f, c=c, weights=weights, p=p, u=u, delta=delta, couples=couples)
 
     def in_coordinates(self, coordinates: Coordinates, filling: Floats) -> Self:
         """Return the tile for v, at rest, with a value where there is no data.
@@ -87,7 +97,7 @@ class Tile(Block):
         a, b = coordinates.units
         weights = tuple(_scaled_weight(weight, a - b) for weight in self.weights)
         delta = float(exactly_scaled(self.delta, -b))
-        return self.at_rest(f, c, weights, delta)
+        return self.at_rest(f, c, weights, delta, self.couples)
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -107,7 +117,7 @@ class Tile(Block):
     def numbers(self) -> dict[str, Any]:
         """Return all other attributes; None stands for an array of weights."""
         weights = [None if isinstance(w, np.ndarray) else w for w in self.weights]
-        return {"weights": weights, "delta": self.delta}
+        return {"weights": weights, "delta": self.delta, "couples": self.couples}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any], numbers: dict[str, Any]) -> Self:
@@ -128,6 +138,7 @@ class Tile(Block):
             delta=numbers["delta"],
             before=before,
             anchor=arrays.get("anchor"),
+            couples=numbers.get("couples", False),
         )
 
     def _data(self) -> Iterable[Any]:
@@ -152,6 +163,7 @@ class Tile(Block):
             u=cut(self.u),
             delta=self.delta,
             anchor=cut(self.anchor),
+            couples=self.couples,
         )
 
     def join(self, upper: Tile, axis: int) -> Tile:
@@ -181,6 +193,7 @@ class Tile(Block):
             u=both(self.u, upper.u),
             delta=self.delta,
             anchor=anchor,
+            couples=self.couples,
         )
 
     def piece(self, where: Slab) -> TileSide:
@@ -232,7 +245,11 @@ class Tile(Block):
         if old is not None and momentum > 0.0:
             p = tuple(q.copy() for q in p)
             for axis, (q, here, there) in enumerate(zip(p, now, old, strict=True)):
-                moved = np.clip(here + momentum * (here - there), -1.0, 1.0)
+                moved = here + momentum * (here - there)
+                if self.couples:
+                    moved = certificate.inside_balls(moved)
+                else:
+                    moved = np.clip(moved, -1.0, 1.0)
                 q[layers(axis, slice(0, 1))] = moved[layers(axis, slice(0, 1))]
                 q[layers(axis, slice(-1, None))] = moved[layers(axis, slice(1, 2))]
         return replace(self, p=p, before=now)
@@ -249,13 +266,14 @@ class Tile(Block):
 
         `beyond` has the first layer of u of the neighbour above along each axis, or None.
         """
+        share = certificate.coupled_edges if self.couples else certificate.edges
         for axis, layer in enumerate(beyond):
             which, longer = slice(1, -1), u
             if layer is not None:
                 which = slice(1, None)
                 longer = np.concatenate([u, np.expand_dims(layer, axis)], axis=axis)
             p, weight = self.p[axis][layers(axis, which)], self._weight(axis, which)
-            yield certificate.edges(weight, p, -np.diff(longer, axis=axis), self.delta)
+            yield share(weight, p, -np.diff(longer, axis=axis), self.delta)
 
     def _weight(self, axis: int, which: slice) -> Any:
         weight = self.weights[axis]
@@ -293,7 +311,8 @@ class Tile(Block):
         outflow = self._outflow().reshape(shape)
         u, anchor = self.u.reshape(shape), self.anchor
         anchor = None if anchor is None else anchor.reshape(shape)
-        return Window(self.f.reshape(shape), c, graph, outflow, u, p, self.delta, anchor)
+        f = self.f.reshape(shape)
+        return Window(f, c, graph, outflow, u, p, self.delta, anchor, self.couples)
 
     def with_points(self, window: Window) -> Self:
         """Return this tile with the points of its window."""

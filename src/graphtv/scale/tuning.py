@@ -44,6 +44,10 @@ class Tuning:
     If there are still too many clusters, more levels are used."""
 
     # Rounds
+    coupled_slack: float = 1e-4
+    """Channels are constant on an edge if ‖p‖ is below 1 by more than this (as in the polish)."""
+    least_coupled: float = 1e-10
+    """Smallest relative gap of a window with coupled channels: no method is exact (estimate)."""
     first_tolerance: float = 2e-4
     """Relative gap to which windows are solved in the first round (estimate)."""
     first_share: float = 0.8

@@ -26,9 +26,10 @@ from graphtv.problem import Problem
 from graphtv.scale import certificate
 from graphtv.scale.certificate import Share
 from graphtv.scale.loss import SQUARED, Loss, TiltedLoss
+from graphtv.scale.tuning import TUNING
 from graphtv.solver import solve
 from graphtv.solver.termination import EXACT_GAP
-from graphtv.terms import HuberTV, SquaredLoss, TotalVariation
+from graphtv.terms import CoupledTV, HuberTV, SquaredLoss, TotalVariation
 from graphtv.terms._arrays import from_core, to_core
 
 
@@ -87,6 +88,8 @@ class Window:
         Width of the Huber penalty, 0 for total variation.
     anchor : ndarray or None
         The anchor of the proximal term; needed only where there is no data.
+    couples : bool
+        Whether the norm of an edge is over its channels.
     """
 
     f: NDArray[Any]
@@ -97,6 +100,7 @@ class Window:
     p: Floats
     delta: float = 0.0
     anchor: Floats | None = None
+    couples: bool = False
 
     def relax(
         self,
@@ -127,13 +131,14 @@ class Window:
             return self
         if relative == 0.0 and self._has_unknown():
             allowed = 0.0  # flows into vertices without data contribute linearly to the gap
-        penalty = HuberTV(self.delta) if self.delta else TotalVariation()
-        problem = Problem(self.graph, SquaredLoss(data, weights=c), penalty)
+        problem = Problem(self.graph, SquaredLoss(data, weights=c), self._penalty())
         start = None
         # A solution that is exact for the solver may still send too much flow into such vertices.
         if not is_cold and gap > EXACT_GAP * primal:
             start = self.u, self.p
         tolerance = allowed / max(primal, np.finfo(float).tiny)
+        if self.couples:
+            tolerance = max(tolerance, TUNING.least_coupled)
         result = solve(
             problem,
             tol=tolerance if tolerance > EXACT_GAP else 0.0,
@@ -141,7 +146,13 @@ class Window:
             n_threads=n_threads,
             time_limit=time_limit,
         )
-        return replace(self, u=result.u, p=result.p)
+        p = certificate.inside_balls(result.p) if self.couples else result.p
+        return replace(self, u=result.u, p=p)
+
+    def _penalty(self) -> CoupledTV | HuberTV | TotalVariation:
+        if self.couples:
+            return CoupledTV(self.delta)
+        return HuberTV(self.delta) if self.delta else TotalVariation()
 
     def _relax_tilted(
         self,
@@ -201,10 +212,11 @@ class Window:
 
     def _share(self, data: Floats, c: Floats | None, inflow: Floats) -> Share:
         errors = np.zeros(data.shape)
+        edges = certificate.coupled_edges if self.couples else certificate.edges
         return certificate.joined(
             [
                 certificate.vertices(self.u, data, c, inflow, errors),
-                certificate.edges(
+                edges(
                     rows(self.graph.weights, self.p),
                     self.p,
                     differences(self.graph.edges, self.u),

@@ -178,8 +178,8 @@ def denoise_tv(
     `TiledResult`. `weight` and `mask` may also be dask arrays. The supported options are `tol`,
     `max_iterations` (rounds over all chunks), `time_limit`, `callback`, `verbose`, `n_threads` (per
     chunk) and ``checkpoint=folder``. A checkpoint stores the state in files: this allows grids
-    larger than memory, and the same call continues an interrupted run. The loss must be squared and
-    `connectivity` 1.
+    larger than memory, and the same call continues an interrupted run. The loss must be squared,
+    `connectivity` 1 and `isotropic` False. With coupled channels, missing pixels need many rounds.
 
     Examples
     --------
@@ -197,10 +197,10 @@ def denoise_tv(
     is_isotropic, is_coupled = as_flag(isotropic, "isotropic"), as_flag(coupled, "coupled")
     penalty = _combined(penalty, is_isotropic, is_coupled)
     if is_dask(image):
-        if is_isotropic or is_coupled:
+        if is_isotropic:
             raise ValueError(
-                "isotropic and coupled must be False for a dask array,"
-                f" got isotropic={isotropic}, coupled={coupled}"
+                "isotropic must be False for a dask array, got True; the alternatives are coupled,"
+                " or to load the array into memory"
             )
         _check_tiled(image.ndim - (channel_axis is not None), make_loss, loss, connectivity)
         options = {"mask": mask, "spacing": spacing, "channel_axis": channel_axis}

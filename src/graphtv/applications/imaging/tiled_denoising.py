@@ -31,7 +31,7 @@ from graphtv.scale.grid_problem import GridProblem
 from graphtv.scale.result import PartitionedResult, TiledResult
 from graphtv.scale.solve import solve_partitioned, solve_tiled
 from graphtv.scale.tiling import layers
-from graphtv.terms import Penalty, TotalVariation
+from graphtv.terms import CoupledTV, Penalty, TotalVariation
 from graphtv.terms.penalty import edge_delta
 
 
@@ -47,7 +47,8 @@ def denoise_tiled(
 ) -> tuple[Any, TiledResult]:
     """Denoise a dask array; see `graphtv.denoise_tv`."""
     _check_array(image, "image")
-    delta = edge_delta(penalty)
+    is_coupled = isinstance(penalty, CoupledTV)
+    delta = penalty.delta if isinstance(penalty, CoupledTV) else edge_delta(penalty)
     if delta is None:
         raise ValueError(
             f"penalty must be TotalVariation() or HuberTV(delta) for a dask array, got {penalty!r}"
@@ -69,7 +70,9 @@ def denoise_tiled(
         weight = _suggested_weight(image, mask, shape, axis, spacing, options.get("tol", 1e-6))
     weights = axis_weights(weight, "weight", shape, f.chunks)
     scaled = tuple(w / h for w, h in zip(weights, distances, strict=True))
-    result = solve_tiled(GridProblem.of(f, known, scaled, delta), "denoise_tv", options)
+    # One channel has nothing to couple.
+    problem = GridProblem.of(f, known, scaled, delta, couples=is_coupled and axis is not None)
+    result = solve_tiled(problem, "denoise_tv", options)
     u = result.u if axis is None else da.moveaxis(result.u, -1, axis)
     return u.astype(dtype).rechunk(image.chunks), result
 
