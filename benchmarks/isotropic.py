@@ -1,19 +1,22 @@
-"""Isotropic and coupled total variation against scikit-image and fast gradient projection.
+"""Isotropic and coupled total variation against fast gradient projection and scikit-image.
 
-    python benchmarks/isotropic.py [--size 512]
+    python benchmarks/isotropic.py [--size 512] [--only camera]
 
 All run on one thread in the same process. Times are processor times, the best of `REPEATS`. The
 library recomputes the objectives of all methods. The accuracy of the others is their relative
-distance from the dual objective of a run to 1e-8 (or as far as the time limit allows). That of
+distance from the dual objective of a run to 1e-9 (or as far as the time limit allows). That of
 graphtv is its certified gap, which is larger.
 
-Fast gradient projection (FGP, Beck and Teboulle 2009) with restart is written in NumPy in single
-precision. Its iterations do not depend on the implementation; its times do.
+Fast gradient projection (FGP, Beck and Teboulle 2009) with restart is written for this race, in C++
+and in single precision, with one vectorised pass over the image per iteration
+(`races/peers/ball_gradient.cpp`). No package offers it. Its time includes no certificate, and no
+search for the number of iterations.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import time
 
 import numpy as np
@@ -21,9 +24,17 @@ from skimage import data
 from skimage.restoration import denoise_tv_chambolle
 
 from graphtv import CoupledTV, IsotropicTV, Problem, SquaredLoss, grid_graph, solve
+from races.peers import fast_gradient
 
-NOISE, REPEATS, LIMIT = 0.1, 2, 15.0
-TOLERANCES = (1e-3, 1e-6)
+NOISE, REPEATS, LIMIT = 0.1, 3, 10.0
+TOLERANCES = (1e-3, 1e-6, 1e-8)
+FLAGS = (
+    *fast_gradient.FLAGS,
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fassociative-math",
+    "-fno-signed-zeros",
+)
 
 
 def seconds_of(function):
@@ -38,52 +49,61 @@ def seconds_of(function):
     return best, result
 
 
-def gradient(u):
-    """Return forward differences, 0 at the last pixels."""
-    x = np.zeros((2, *u.shape), dtype=u.dtype)
-    x[0, :-1], x[1, :, :-1] = u[:-1] - u[1:], u[:, :-1] - u[:, 1:]
-    return x
+class FastGradient:
+    """FGP with restart for a grid with 1 or 3 channels."""
 
+    def __init__(self, f, n_channels, weight, penalty):
+        source = fast_gradient.SOURCE.with_name("ball_gradient.cpp")
+        self._code = fast_gradient.library(source, FLAGS)
+        lengths = f.shape[:-1] if n_channels > 1 else f.shape
+        rows = f.reshape(-1, n_channels).T
+        self._f = np.ascontiguousarray(rows, dtype=np.float32)
+        self._u = np.empty_like(self._f)
+        self._sizes = (1, *lengths)[-3:]
+        margin = self._sizes[1] * self._sizes[2] + 1
+        n_flows = len(lengths) * n_channels * (self._f.shape[1] + margin)
+        self._x = np.zeros(n_flows, dtype=np.float32)
+        self._y, self._t = self._x.copy(), np.ones(1)
+        self._norms = isinstance(penalty, IsotropicTV), getattr(penalty, "coupled", True)
+        self._weight, self._shape = weight, f.shape
+        self.iterations, self.seconds = 0, 0.0
 
-def adjoint(x):
-    """Return ∇ᵀx."""
-    out = x[0] + x[1]
-    out[1:] -= x[0, :-1]
-    out[:, 1:] -= x[1, :, :-1]
-    return out
-
-
-def fgp(f, weight, axes, target, problem, optimum):
-    """Return the iterations and seconds to the accuracy; `axes` are those of the norm."""
-    f = f.astype(np.float32)
-    x = np.zeros((2, *f.shape), dtype=np.float32)
-    y, t, iterations, seconds, energy = x, 1.0, 0, 0.0, np.inf
-    while seconds < LIMIT:
+    def run(self, iterations):
+        """Continue, and return u."""
+        arrays = [self._f, self._u, self._x, self._y, self._t]
         start = time.process_time()
-        for _ in range(8):
-            moved = y + gradient(f - adjoint(y)) / np.float32(8.0)
-            norm = np.sqrt(np.sum(moved**2, axis=axes, keepdims=True))
-            moved /= np.maximum(1.0, norm / np.float32(weight))
-            u = f - adjoint(moved)
-            now = float(np.sum(np.square(u), dtype=np.float64))
-            t_next = 1.0 if now > energy else 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
-            y = moved + np.float32((t - 1.0) / t_next if now <= energy else 0.0) * (moved - x)
-            x, t, energy = moved, t_next, now
-        seconds += time.process_time() - start
-        iterations += 8
-        if problem.primal(u.astype(float)) - optimum <= target * optimum:
-            return iterations, seconds
-    return None
+        self._code.ball_grid(
+            *map(fast_gradient.pointer, arrays),
+            *self._sizes,
+            len(self._f),
+            *map(int, self._norms),
+            ctypes.c_float(self._weight),
+            iterations,
+        )
+        self.seconds += time.process_time() - start
+        self.iterations += iterations
+        return self._u.T.astype(float).reshape(self._shape)
 
 
-def chambolle(f, weight, axis, target, problem, optimum):
+def fgp(f, n_channels, weight, penalty, target, problem, optimum):
+    """Return the iterations and the least seconds to the accuracy, or None."""
+    found = None
+    for _ in range(REPEATS):
+        run = FastGradient(f, n_channels, weight, penalty)
+        while problem.primal(run.run(max(4, run.iterations // 16))) - optimum > target * optimum:
+            if run.seconds > LIMIT:
+                return found
+        if found is None or run.seconds < found[1]:
+            found = run.iterations, run.seconds
+    return found
+
+
+def chambolle(f, weight, target, problem, optimum):
     """Return the iterations and seconds of scikit-image to the accuracy, by doubling."""
     iterations = 50
     while True:
         seconds, u = seconds_of(
-            lambda n=iterations: denoise_tv_chambolle(
-                f, weight, eps=0.0, max_num_iter=n, channel_axis=axis
-            )
+            lambda n=iterations: denoise_tv_chambolle(f, weight, eps=0.0, max_num_iter=n)
         )
         if problem.primal(u) - optimum <= target * optimum:
             return iterations, seconds
@@ -92,25 +112,44 @@ def chambolle(f, weight, axis, target, problem, optimum):
         iterations *= 2
 
 
+def balls(size):
+    """Return a volume of overlapping balls."""
+    places = np.stack(np.meshgrid(*[np.linspace(-1.0, 1.0, size)] * 3, indexing="ij"), axis=-1)
+    rng = np.random.default_rng(1)
+    volume = np.zeros((size,) * 3)
+    for centre in rng.uniform(-0.7, 0.7, (12, 3)):
+        radius = rng.uniform(0.1, 0.5)
+        volume += 0.5 * (np.sum((places - centre) ** 2, axis=-1) < radius**2)
+    return volume
+
+
 def main() -> None:
     """Print a table of seconds, iterations and ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=int, default=512)
-    size = parser.parse_args().size
-    rng = np.random.default_rng(0)
+    parser.add_argument("--only", default="", help="the beginning of the name of a problem")
+    options = parser.parse_args()
+    size, rng = options.size, np.random.default_rng(0)
     grey, colour = data.camera()[:size, :size] / 255, data.astronaut()[:size, :size] / 255
-    grey, colour = (image + rng.normal(0.0, NOISE, image.shape) for image in (grey, colour))
+    volume = balls(max(size // 8, 8))
+    grey, colour, volume = (
+        image + rng.normal(0.0, NOISE, image.shape) for image in (grey, colour, volume)
+    )
     cases = [
-        ("camera, isotropic", grey, 0.1, IsotropicTV(), (0,)),
-        ("camera, isotropic", grey, 1.0, IsotropicTV(), (0,)),
-        ("astronaut, coupled", colour, 0.1, CoupledTV(), (3,)),
-        ("astronaut, isotropic coupled", colour, 0.1, IsotropicTV(coupled=True), (0, 3)),
+        ("camera, isotropic", grey, 1, 0.1, IsotropicTV()),
+        ("camera, isotropic", grey, 1, 1.0, IsotropicTV()),
+        ("astronaut, coupled", colour, 3, 0.1, CoupledTV()),
+        ("astronaut, isotropic coupled", colour, 3, 0.1, IsotropicTV(coupled=True)),
+        ("volume, isotropic", volume, 1, 0.1, IsotropicTV()),
     ]
-    print("| image | weight | accuracy | graphtv | FGP with restart | scikit-image |")
+    print("| image | weight | accuracy | graphtv | FGP | scikit-image |")
     print("|---|---|---|---|---|---|")
-    for name, f, weight, penalty, axes in cases:
-        problem = Problem(grid_graph(f.shape[:2], weight), SquaredLoss(f), penalty)
-        optimum = solve(problem, tol=1e-8, time_limit=LIMIT, n_threads=1).dual
+    for name, f, n_channels, weight, penalty in cases:
+        if not name.startswith(options.only):
+            continue
+        lengths = f.shape[:-1] if n_channels > 1 else f.shape
+        problem = Problem(grid_graph(lengths, weight), SquaredLoss(f), penalty)
+        optimum = solve(problem, tol=1e-9, time_limit=LIMIT, n_threads=1).dual
         for tolerance in TOLERANCES:
             seconds, ours = seconds_of(
                 lambda tolerance=tolerance, problem=problem: solve(
@@ -118,13 +157,15 @@ def main() -> None:
                 )
             )
             row = [f"{seconds:.3f} s, {ours.iterations} iterations"]
-            peers = [fgp(f, weight, axes, tolerance, problem, optimum)]
+            if ours.status != "optimal":
+                row[0] += f", gap {ours.relative_gap:.1e}"
+            peers = [fgp(f, n_channels, weight, penalty, tolerance, problem, optimum)]
             if penalty == IsotropicTV():
-                peers.append(chambolle(f, weight, None, tolerance, problem, optimum))
+                peers.append(chambolle(f, weight, tolerance, problem, optimum))
             row += [
                 f"not in {LIMIT:g} s"
                 if found is None
-                else f"{found[1] / seconds:.1f}×, {found[0]} iterations"
+                else f"{found[1] / seconds:.2g}×, {found[0]} iterations"
                 for found in peers
             ]
             cells = " | ".join([*row, *["–"] * (3 - len(row))])

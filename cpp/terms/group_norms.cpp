@@ -216,6 +216,9 @@ void GroupNorms::project(std::span<double> p, int n_threads) const {
         const auto for_each_entry = [&](const auto& body) {
             here.for_each([&](std::size_t, std::size_t, std::size_t i) { body(p[i]); });
         };
+        double squares = 0.0;
+        for_each_entry([&](double x) { squares += x * x; });
+        if (squares <= 1.0 - 2.0 * norm_error(here.size())) return;  // for most groups
         Slack slack;
         for_each_entry([&](double x) { slack.take(x); });
         if (slack.value() >= 0.0) return;

@@ -30,7 +30,7 @@ FUSED = "FGP, float32, fused"
 
 
 @functools.cache
-def library() -> ctypes.CDLL:
+def library(source: Path = SOURCE, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
     """Return the compiled code."""
     names = (os.environ.get("CXX"), "c++", "g++", "clang++")
     compiler = next((found for name in names if name and (found := shutil.which(name))), None)
@@ -38,12 +38,12 @@ def library() -> ctypes.CDLL:
         raise ImportError("there is no C++ compiler (c++, g++, clang++, or CXX)")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "graphtv"
     cache.mkdir(parents=True, exist_ok=True)
-    told = SOURCE.read_bytes() + " ".join([compiler, *FLAGS]).encode()
-    target = cache / f"fast_gradient-{hashlib.sha256(told).hexdigest()[:16]}.so"
+    told = source.read_bytes() + " ".join([compiler, *flags]).encode()
+    target = cache / f"{source.stem}-{hashlib.sha256(told).hexdigest()[:16]}.so"
     if not target.exists():
         with tempfile.TemporaryDirectory(dir=cache) as work:
             built = Path(work) / target.name
-            command = [compiler, *FLAGS, str(SOURCE), "-o", str(built)]
+            command = [compiler, *flags, str(source), "-o", str(built)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 lines = done.stderr.strip().splitlines() or ["no message"]
