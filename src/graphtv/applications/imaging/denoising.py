@@ -195,7 +195,7 @@ def denoise_tv(
     is_result_wanted = as_flag(return_result, "return_result")
     make_loss = as_loss(loss, LOSSES)
     is_isotropic, is_coupled = as_flag(isotropic, "isotropic"), as_flag(coupled, "coupled")
-    penalty = _combined(penalty, is_isotropic, is_coupled)
+    of_edges, penalty = penalty, _combined(penalty, is_isotropic, is_coupled)
     if is_dask(image):
         if is_isotropic:
             raise ValueError(
@@ -204,7 +204,8 @@ def denoise_tv(
             )
         _check_tiled(image.ndim - (channel_axis is not None), make_loss, loss, connectivity)
         options = {"mask": mask, "spacing": spacing, "channel_axis": channel_axis}
-        denoised, tiled = _denoise_tiled(image, weight, penalty=penalty, **options, **solve_options)
+        options |= {"penalty": of_edges, "coupled": is_coupled}
+        denoised, tiled = _denoise_tiled(image, weight, **options, **solve_options)
         if not is_result_wanted:
             warn_if_early(tiled, "denoise_tv", stacklevel=4)
         return (denoised, tiled) if is_result_wanted else denoised

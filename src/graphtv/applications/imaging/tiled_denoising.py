@@ -31,7 +31,7 @@ from graphtv.scale.grid_problem import GridProblem
 from graphtv.scale.result import PartitionedResult, TiledResult
 from graphtv.scale.solve import solve_partitioned, solve_tiled
 from graphtv.scale.tiling import layers
-from graphtv.terms import CoupledTV, Penalty, TotalVariation
+from graphtv.terms import Penalty, TotalVariation
 from graphtv.terms.penalty import edge_delta
 
 
@@ -43,12 +43,12 @@ def denoise_tiled(
     spacing: Any,
     channel_axis: Any,
     penalty: Penalty,
+    coupled: bool,
     **options: Any,
 ) -> tuple[Any, TiledResult]:
     """Denoise a dask array; see `graphtv.denoise_tv`."""
     _check_array(image, "image")
-    is_coupled = isinstance(penalty, CoupledTV)
-    delta = penalty.delta if isinstance(penalty, CoupledTV) else edge_delta(penalty)
+    delta = edge_delta(penalty)
     if delta is None:
         raise ValueError(
             f"penalty must be TotalVariation() or HuberTV(delta) for a dask array, got {penalty!r}"
@@ -63,15 +63,16 @@ def denoise_tiled(
         f = da.moveaxis(f, axis, -1)
         known = None if known is None else da.moveaxis(known, axis, -1)
     if isinstance(weight, str) and weight == "auto":
-        if penalty != TotalVariation():
+        if penalty != TotalVariation() or coupled:
             raise ValueError(
-                f"weight must not be 'auto' unless the penalty is total variation, got {penalty!r}"
+                "weight must not be 'auto' unless the penalty is total variation, got"
+                f" {penalty!r} with coupled={coupled}"
             )
         weight = _suggested_weight(image, mask, shape, axis, spacing, options.get("tol", 1e-6))
     weights = axis_weights(weight, "weight", shape, f.chunks)
     scaled = tuple(w / h for w, h in zip(weights, distances, strict=True))
     # One channel has nothing to couple.
-    problem = GridProblem.of(f, known, scaled, delta, couples=is_coupled and axis is not None)
+    problem = GridProblem.of(f, known, scaled, delta, couples=coupled and axis is not None)
     result = solve_tiled(problem, "denoise_tv", options)
     u = result.u if axis is None else da.moveaxis(result.u, -1, axis)
     return u.astype(dtype).rechunk(image.chunks), result
