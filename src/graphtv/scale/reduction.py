@@ -112,11 +112,12 @@ def reduced(
     found, graph = [], window.graph
     if window.couples:
         parts = reduced(replace(window, couples=False), border, [*labels] * window.f.shape[1])
-        mass, mean = (
-            np.stack(columns, axis=1)
-            for columns in zip(*((r.mass, r.mean) for r in parts), strict=True)
-        )
-        return [parts[0]._replace(mass=mass, mean=mean)]
+        return [
+            parts[0]._replace(
+                mass=np.stack([part.mass for part in parts], axis=1),
+                mean=np.stack([part.mean for part in parts], axis=1),
+            )
+        ]
     signal, weights_of_data = (window.f, window.c) if data is None else data
     c = None if weights_of_data is None else _columns(weights_of_data)
     for channel, (f, piece) in enumerate(zip(_columns(signal), labels, strict=True)):
