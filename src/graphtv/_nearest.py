@@ -29,7 +29,15 @@ CHUNK = 2**20
 
 
 def nearest(
-    search: Search, points: Floats, queries: Floats, k: int, own: Any = None, slack: float = 0.0
+    search: Search,
+    points: Floats,
+    queries: Floats,
+    k: int,
+    own: Any = None,
+    slack: float = 0.0,
+    *,
+    numbers: Any = None,
+    modulus: int | None = None,
 ) -> tuple[Floats, Places]:
     """Return distances and indices of the k nearest points of each query, nearest first.
 
@@ -46,8 +54,11 @@ def nearest(
     slack : float
         Upper bound of the absolute error of the search's distances. A relative error of 1e-12
         is always allowed.
+    numbers, modulus : array_like of int and int, optional
+        The index of each point in a larger set of `modulus` points, in which ties are broken.
     """
     n = len(points)
+    total = n if modulus is None else modulus
     start = np.zeros(len(queries), dtype=np.int64) if own is None else np.asarray(own)
     distances = np.empty((len(queries), k))
     indices = np.empty((len(queries), k), dtype=np.int64)
@@ -56,7 +67,8 @@ def nearest(
         count = min(k + (own is not None) + spare, n)
         reach, found = (np.reshape(x, (-1, count)) for x in search(queries[pending], count))
         measured = measure(points, queries[pending], found)
-        later = (found - start[pending, None]) % n
+        named = found if numbers is None else numbers[found]
+        later = (named - start[pending, None]) % total
         if own is not None:
             measured[later == 0] = np.inf
         order = np.lexsort((later, measured), axis=-1)[:, :k]

@@ -263,7 +263,10 @@ def as_edges(values: Any, name: str, n_vertices: int) -> Indices:
     if array.dtype.kind not in "ui":
         raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
     if len(array) > INDEX_LIMIT:
-        raise ValueError(f"{name} must have at most {INDEX_LIMIT} rows, got {len(array)}")
+        raise ValueError(
+            f"{name} must have at most {INDEX_LIMIT} rows, got {len(array)};"
+            " PartitionedGraph.from_dask has no such limit"
+        )
     if array.size and (array.min() < 0 or array.max() >= n_vertices):
         row, column = first_index((array < 0) | (array >= n_vertices))
         raise ValueError(

@@ -12,7 +12,7 @@ from graphtv._elementary import exp
 from graphtv._memory import check_memory
 from graphtv._nearest import Places, nearest
 from graphtv._shares import run_shares
-from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real
+from graphtv._validate import INDEX_LIMIT, Floats, as_count, as_floats, as_real, is_dask
 from graphtv.graph.graph import Graph
 
 SHARE = 1 << 13
@@ -32,7 +32,7 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
 
     Parameters
     ----------
-    points : array_like, shape (n, dimension)
+    points : array_like or dask array, shape (n, dimension)
         Finite coordinates. Points may coincide. A point is never its own neighbour, but it can be
         a neighbour of another point at distance 0.
     n_neighbors : int
@@ -44,9 +44,12 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
 
     Returns
     -------
-    Graph
+    Graph or PartitionedGraph
         Its edges are (i, j) with i < j in lexicographic order. Weights that would underflow are
-        raised to the smallest normal number, so that a small bandwidth does not remove edges.
+        raised to the smallest normal number, so that a small bandwidth does not remove edges. For a
+        dask array, it is the same graph in as many parts as the array has chunks. Chunks need not
+        be compact: parts are boxes in space. The points are never in memory as a whole. Signals and
+        solutions have the order of the points.
 
     Notes
     -----
@@ -64,6 +67,9 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
     >>> knn_graph([[0.0], [1.0], [1.1], [5.0]], n_neighbors=1, bandwidth=1.0).edges.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
+    if is_dask(points):
+        parts: Graph = _in_parts(points, n_neighbors, bandwidth)
+        return parts
     positions = as_floats(points, "points")
     if positions.ndim != 2 or positions.shape[1] == 0:
         raise ValueError(f"points must have shape (n, dimension), got {positions.shape}")
@@ -73,7 +79,8 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
         raise ValueError(f"n_neighbors must be below the number of points {n}, got {k}")
     if n * k > INDEX_LIMIT:
         raise ValueError(
-            f"n_neighbors must give at most {INDEX_LIMIT} pairs, got {k} for {n} points"
+            f"n_neighbors must give at most {INDEX_LIMIT} pairs, got {k} for {n} points;"
+            " knn_graph of a dask array has no such limit"
         )
     length = _as_bandwidth(bandwidth)
     check_memory(PAIR_BYTES * n * k, "knn_graph")
@@ -90,6 +97,20 @@ def knn_graph(points: Any, n_neighbors: int = 10, bandwidth: float | None = None
     with np.errstate(over="ignore"):
         weights = exp(-np.square(relative))
     return Graph(n, edges, np.maximum(weights, TINY))
+
+
+def _in_parts(points: Any, n_neighbors: Any, bandwidth: Any) -> Any:
+    """Return the graph of a dask array of points."""
+    from graphtv.scale.point_cloud import knn_graph_in_parts
+
+    if points.ndim != 2 or points.shape[1] == 0 or np.isnan(points.size):
+        raise ValueError(f"points must have shape (n, dimension), got {points.shape}")
+    if points.dtype.kind not in "buif":
+        raise ValueError(f"points must hold real numbers, got dtype {points.dtype}")
+    k = as_count(n_neighbors, "n_neighbors", minimum=1)
+    if k >= len(points):
+        raise ValueError(f"n_neighbors must be below the number of points {len(points)}, got {k}")
+    return knn_graph_in_parts(points, k, _as_bandwidth(bandwidth))
 
 
 def neighbour_pairs(points: Floats, k: int) -> tuple[Places, Floats, Floats]:

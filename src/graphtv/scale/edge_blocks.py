@@ -7,6 +7,7 @@ edges across in the same way, so they agree on the order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -19,6 +20,7 @@ from graphtv import _core
 from graphtv._validate import Floats, Indices, as_edges, as_weights
 from graphtv.scale.part_graph import PartGraph
 from graphtv.scale.scheduler import compute, persist
+from graphtv.scale.task_graph import TaskGraph
 
 Ends = NDArray[np.int64]
 Split = dict[tuple[int, int], tuple[Ends, Floats]]
@@ -32,23 +34,38 @@ def collect(
 
     `sizes` has the number of vertices of each part.
     """
+    return collect_blocks(sizes, _blocks(edges, weights))
+
+
+def collect_blocks(
+    sizes: tuple[int, ...], blocks: Sequence[tuple[Any, Any]], *, is_sum: bool = True
+) -> tuple[list[int], dict[tuple[int, int], int], list[Any]]:
+    """Return the same for delayed pairs of edges and weights.
+
+    Weights of the same edge are added, or they are equal and one is used.
+    """
     bounds = np.cumsum([0, *sizes], dtype=np.int64)
-    blocks = [delayed(split)(*block, bounds) for block in _blocks(edges, weights)]
-    blocks = list(persist(blocks))
-    present = compute([delayed(parts_in)(block) for block in blocks])
+    graph = TaskGraph()
+    pieces = persist(graph.delayed([graph.add("split", split, *b, bounds) for b in blocks]))
+    graph = TaskGraph()
+    present = compute(graph.delayed([graph.add("parts-in", parts_in, p) for p in pieces]))
     found = []
     for part, size in enumerate(sizes):
         mine = [
-            delayed(edges_of)(block, part)
-            for block, parts in zip(blocks, present, strict=True)
+            graph.add("edges-of", edges_of, piece, part)
+            for piece, parts in zip(pieces, present, strict=True)
             if part in parts
         ]
-        found.append(delayed(collected)(part, size, mine))
-    found = list(persist(found))
+        found.append(graph.add("collect", collected, part, size, mine, is_sum))
+    return known_parts(persist(graph.delayed(found)))
+
+
+def known_parts(found: Sequence[Any]) -> tuple[list[int], dict[tuple[int, int], int], list[Any]]:
+    """Return the numbers of edges of parts on the workers, and the parts."""
+    graph = TaskGraph()
+    sizes = compute(graph.delayed([graph.add("sizes-of", sizes_of, block) for block in found]))
     n_inner, across = [], {}
-    for part, (neighbours, count, crossing) in enumerate(
-        compute([delayed(sizes_of)(block) for block in found])
-    ):
+    for part, (neighbours, count, crossing) in enumerate(sizes):
         n_inner.append(int(count))
         pairs = zip(neighbours, crossing, strict=True)
         across.update({(part, other): int(m) for other, m in pairs if part < other})
@@ -140,14 +157,17 @@ def edges_of(blocks: Split, part: int) -> Split:
     return {pair: found for pair, found in blocks.items() if part in pair}
 
 
-def collected(part: int, size: int, blocks: list[Split]) -> tuple[tuple[int, ...], PartGraph]:
-    """Return the neighbours of a part and its edges, parallel ones summed."""
+def collected(
+    part: int, size: int, blocks: list[Split], is_sum: bool = True
+) -> tuple[tuple[int, ...], PartGraph]:
+    """Return the neighbours of a part and its edges, parallel ones summed or used once."""
     pairs = {pair for block in blocks for pair in block}
-    edges, weights = _core.simplify(size, *_gathered(blocks, (part, part)))
+    inner = _gathered(blocks, (part, part))
+    edges, weights = _core.simplify(size, *(inner if is_sum else _summed(*inner, is_sum=False)))
     others = tuple(sorted({*chain.from_iterable(pairs)} - {part}))
     near, far, crossing = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0)]
     for other in others:
-        ends, sums = _summed(*_gathered(blocks, (min(part, other), max(part, other))))
+        ends, sums = _summed(*_gathered(blocks, (min(part, other), max(part, other))), is_sum)
         here = 0 if part < other else 1
         near.append(ends[:, here])
         far.append(ends[:, 1 - here])
@@ -192,10 +212,12 @@ def _are_in(array: NDArray[Any], n: int) -> bool:
     return bool(array.min() >= 0 and array.max() < n)
 
 
-def _summed(ends: Indices, weights: Floats) -> tuple[Indices, Floats]:
-    """Return distinct edges in lexicographic order, with sums of weights."""
+def _summed(ends: Indices, weights: Floats, is_sum: bool = True) -> tuple[Indices, Floats]:
+    """Return distinct edges in lexicographic order, with sums of weights or the first of each."""
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     ends, weights = ends[order], weights[order]
     is_first = np.ones(len(ends), dtype=bool)
     is_first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
+    if not is_sum:
+        return ends[is_first], weights[is_first]
     return ends[is_first], np.add.reduceat(weights, np.flatnonzero(is_first))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graphtv._validate import Floats
 from graphtv.scale.scheduler import compute
+from graphtv.scale.task_graph import TaskGraph
 
 Pairs = dict[tuple[int, int], tuple[NDArray[np.int64], Floats]]
 
@@ -38,6 +39,10 @@ class ArrayNumbering:
         """Return the values of the vertices of each part, as delayed arrays."""
         given = values if isinstance(values, np.ndarray) else np.asarray(values)
         return [delayed(given[vertices], traverse=False) for vertices in self.vertices]
+
+    def vertex_rows(self) -> Any:
+        """Return the vertices, part after part."""
+        return np.concatenate(self.vertices)
 
     def vertex_values(self, blocks: Sequence[Any], channels: tuple[int, ...]) -> Any:
         """Return values of all vertices, given those of each part."""
@@ -91,6 +96,10 @@ class RangeNumbering:
         # If arrays were optimised separately, different tasks would have the same name.
         return list(whole.to_delayed(optimize_graph=False).reshape(len(self.sizes)))
 
+    def vertex_rows(self) -> Any:
+        """Return the vertices, which are numbered part after part."""
+        return da.arange(sum(self.sizes), chunks=(self.sizes,))
+
     def vertex_values(self, blocks: Sequence[Any], channels: tuple[int, ...]) -> Any:
         """Return values of all vertices as a dask array with a chunk per part."""
         return _concatenated(blocks, self.sizes, channels)
@@ -106,7 +115,79 @@ class RangeNumbering:
         return _concatenated([*inside, *across.values()], counts, channels)
 
 
+@dataclass(frozen=True, eq=False)
+class ChunkNumbering(RangeNumbering):
+    """Vertices are rows of a dask array, and each chunk has vertices of several parts.
+
+    Attributes
+    ----------
+    lengths : tuple of int
+        The lengths of the chunks.
+    counts : ndarray, shape (chunks, parts)
+        How many vertices of each part a chunk has. Within a part they keep their order.
+    labels : sequence of delayed arrays
+        The part of each row of a chunk.
+    """
+
+    lengths: tuple[int, ...]
+    counts: NDArray[np.int64]
+    labels: Sequence[Any]
+
+    def blocks(self, values: Any) -> list[Any]:
+        """Return the values of the vertices of each part, as delayed arrays."""
+        chunks = (self.lengths, *(-1 for _ in values.shape[1:]))
+        whole = values.rechunk(chunks) if isinstance(values, da.Array) else None
+        whole = da.from_array(values, chunks=chunks) if whole is None else whole
+        given = whole.to_delayed(optimize_graph=False).reshape(len(self.lengths))
+        graph, found = TaskGraph(), []
+        for part, size in enumerate(self.sizes):
+            chosen = np.flatnonzero(self.counts[:, part]) if size else [0]
+            pieces = [graph.add("pick", _rows_of, given[c], self.labels[c], part) for c in chosen]
+            found.append(graph.add("join", np.concatenate, pieces))
+        return graph.delayed(found)
+
+    def vertex_values(self, blocks: Sequence[Any], channels: tuple[int, ...]) -> Any:
+        """Return values of all vertices as a dask array, in the chunks of the rows."""
+        graph, found = TaskGraph(), []
+        ends = np.cumsum(self.counts, axis=0)
+        begins = ends - self.counts
+        for chunk, length in enumerate(self.lengths):
+            parts = [int(part) for part in np.flatnonzero(self.counts[chunk])]
+            pieces = [
+                graph.add(
+                    "slice", _rows_between, blocks[k], *map(int, (begins[chunk, k], ends[chunk, k]))
+                )
+                for k in parts
+            ]
+            shape = (length, *channels)
+            found.append(graph.add("merge", _merged, self.labels[chunk], parts, pieces, shape))
+        return _concatenated(graph.delayed(found), self.lengths, channels)
+
+    def vertex_rows(self) -> Any:
+        """Return the rows of the vertices, part after part."""
+        rows = da.arange(sum(self.lengths), chunks=(self.lengths,))
+        return _concatenated(self.blocks(rows), self.sizes, (), dtype=np.int64)
+
+
 Numbering = ArrayNumbering | RangeNumbering
+
+
+def _rows_of(values: NDArray[Any], labels: NDArray[Any], part: int) -> NDArray[Any]:
+    return values[labels == part]
+
+
+def _rows_between(values: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
+    return values[begin:end]
+
+
+def _merged(
+    labels: NDArray[Any], parts: list[int], pieces: list[Floats], shape: tuple[int, ...]
+) -> Floats:
+    """Return the values of a chunk, given those of each part in it."""
+    values = np.empty(shape)
+    for part, piece in zip(parts, pieces, strict=True):
+        values[labels == part] = piece
+    return values
 
 
 def _concatenated(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -133,10 +133,21 @@ class PartitionedGraph:
         from graphtv.scale.edge_blocks import collect
 
         lengths = _as_sizes(sizes)
-        n_inner, across, parts = collect(lengths, edges, weights)
+        return cls.made_of(lengths, *collect(lengths, edges, weights))
+
+    @classmethod
+    def made_of(
+        cls,
+        sizes: tuple[int, ...],
+        n_inner: Iterable[int],
+        across: dict[tuple[int, int], int],
+        parts: list[Any],
+        numbering: Callable[..., Any] | None = None,
+    ) -> Self:
+        """Return a graph whose parts are on the workers; `numbering` makes that of its vertices."""
         made = cls.__new__(cls)
-        made._assign(lengths, n_inner, across)
-        made._parts, made._places = parts, None
+        made._assign(sizes, n_inner, across)
+        made._parts, made._places, made._make_numbering = parts, None, numbering
         return made
 
     @property
@@ -179,7 +190,8 @@ class PartitionedGraph:
         from graphtv.scale.numbering import ArrayNumbering, RangeNumbering
 
         if self._places is None:
-            return RangeNumbering(self._sizes, self._n_inner, self._across)
+            make = self._make_numbering or RangeNumbering
+            return make(self._sizes, self._n_inner, self._across)
         return ArrayNumbering(*self._places)
 
     @property
@@ -190,13 +202,22 @@ class PartitionedGraph:
     def edge_arrays(self) -> tuple[Any, Any]:
         """Return the edges and their weights as dask arrays: part after part, then those across.
 
-        Only for graphs made by `from_dask`. The dual point of a solution has the same order.
+        Only for graphs made from dask collections. The dual point of a solution has the same order.
+        Vertices are numbered part after part; see `vertex_rows`.
         """
         from graphtv.scale.edge_blocks import edge_arrays
 
         if not self.is_lazy:
             raise ValueError("edge_arrays needs a graph made by from_dask; use the graph's edges")
         return edge_arrays(self)
+
+    def vertex_rows(self) -> Any:
+        """Return, for vertices numbered part after part, their rows in signals and solutions.
+
+        They are rows of the points for a graph made by `knn_graph` from a dask array, and otherwise
+        the vertices of the graph.
+        """
+        return self.numbering.vertex_rows()
 
     def part_graphs(self) -> list[Any]:
         """Return the edges of each part, as delayed objects."""
