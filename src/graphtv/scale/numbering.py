@@ -141,7 +141,7 @@ class ChunkNumbering(RangeNumbering):
         given = whole.to_delayed(optimize_graph=False).reshape(len(self.lengths))
         graph, found = TaskGraph(), []
         for part, size in enumerate(self.sizes):
-            chosen = np.flatnonzero(self.counts[:, part]) if size else [0]
+            chosen = np.flatnonzero(self.counts[:, part]).tolist() if size else [0]
             pieces = [graph.add("pick", _rows_of, given[c], self.labels[c], part) for c in chosen]
             found.append(graph.add("join", np.concatenate, pieces))
         return graph.delayed(found)
@@ -173,7 +173,8 @@ Numbering = ArrayNumbering | RangeNumbering
 
 
 def _rows_of(values: NDArray[Any], labels: NDArray[Any], part: int) -> NDArray[Any]:
-    return values[labels == part]
+    found: NDArray[Any] = values[labels == part]
+    return found
 
 
 def _rows_between(values: NDArray[Any], begin: int, end: int) -> NDArray[Any]:

@@ -50,6 +50,8 @@ class PartitionedGraph:
     'optimal'
     """
 
+    _make_numbering: Callable[..., Any] | None = None
+
     def __init__(
         self, graph: Graph, parts: Any = None, *, method: str = "auto", points: Any = None
     ) -> None:

@@ -130,8 +130,8 @@ def knn_graph_in_parts(points: Any, k: int, length: float | None) -> Partitioned
     splits = Splits.of(np.concatenate([sample for _, sample in found]), count)
 
     # Which chunk has which points of a tile.
-    labels = [graph.add("tile-of", _labels, block, splits, count) for block in blocks]
-    labels = persist(graph.delayed(labels))
+    found_labels = [graph.add("tile-of", _labels, block, splits, count) for block in blocks]
+    labels = persist(graph.delayed(found_labels))
     graph = TaskGraph()
     tallies = compute(graph.delayed([graph.add("tally", _tally, lab, count) for lab in labels]))
     counts = np.array(tallies).reshape(len(lengths), count)
@@ -194,7 +194,7 @@ def knn_graph_in_parts(points: Any, k: int, length: float | None) -> Partitioned
     return PartitionedGraph.made_of(
         tuple(map(int, sizes)),
         *made,
-        lambda *known: ChunkNumbering(*known, lengths, counts, labels),
+        lambda s, m, a: ChunkNumbering(s, m, a, lengths, counts, labels),
     )
 
 
@@ -279,7 +279,7 @@ def _answer(cloud: Cloud, question: Question, k: int) -> Cloud:
         )
         is_near = distances <= question.radii[radius_class][:, None]
         chosen[places[is_near & (places < len(chosen))]] = True
-    return Cloud(*(values[chosen] for values in cloud))
+    return Cloud(cloud.points[chosen], cloud.rows[chosen], cloud.vertices[chosen])
 
 
 def _by_size(radii: Floats) -> list[Rows]:
