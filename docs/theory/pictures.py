@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from graphtv import (
     tv_chain,
 )
 from graphtv.plot import COLOURS, GREY, INK, draw_convergence, draw_partitions, draw_signal
+from graphtv.scale.partition import partition
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN = COLOURS[:3]
@@ -174,6 +176,42 @@ def draw_minimum_cuts(figure: Figure) -> None:
     ax.set_axis_off()
 
 
+def draw_scale(figure: Figure) -> None:
+    """Draw a grid in tiles and a graph in parts, with the strip across one border."""
+    grid, tiled = figure.subplots(1, 2)
+    side = np.arange(12)
+    x, y = (values.ravel() for values in np.meshgrid(side, side))
+    pixels = grid_graph((12, 12))
+    tile = 2 * (y >= 6) + (x >= 6)
+    near = (np.abs(x - 5.5) < 2) & (y < 6)
+    draw_parts(grid, np.stack([x, -y], axis=1), pixels, tile, near)
+    grid.set_title("a grid in tiles: a dask array")
+    graph, positions = gallery.delaunay_graph(150, 300, 2)
+    part = partition(graph, 4, points=positions)
+    tails, heads = graph.edges.T
+    is_ours = (part[tails] + part[heads] == 1) & (part[tails] != part[heads])
+    near = np.isin(np.arange(150), graph.edges[is_ours])
+    near |= np.isin(np.arange(150), graph.edges[near[graph.edges].any(axis=1)]) & (part < 2)
+    draw_parts(tiled, positions, graph, part, near)
+    tiled.set_title("a graph in parts: a PartitionedGraph")
+
+
+def draw_parts(ax: Axes, positions: Any, graph: Graph, part: Any, near: Any) -> None:
+    """Draw vertices by part, edges across borders dark, and the vertices of a strip with a ring."""
+    from matplotlib.collections import LineCollection
+
+    tails, heads = graph.edges.T
+    is_across = part[tails] != part[heads]
+    for chosen, colour, width in ((~is_across, GREY, 0.7), (is_across, INK, 1.4)):
+        lines = positions[graph.edges[chosen]]
+        ax.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=1))
+    colours = np.array(COLOURS[:4])[part]
+    ax.scatter(*positions.T, s=16, c=colours, zorder=2)
+    ax.scatter(*positions[near].T, s=52, facecolors="none", edgecolors=INK, linewidths=0.9)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+
+
 PICTURES = {
     "graphs": draw_graphs,
     "decompositions": draw_decompositions,
@@ -185,6 +223,7 @@ PICTURES = {
     "exact-finish": draw_exact_finish,
     "pdhg": draw_pdhg,
     "minimum-cuts": draw_minimum_cuts,
+    "scale": draw_scale,
 }
 
 
@@ -197,7 +236,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     style = {"axes.spines.top": False, "axes.spines.right": False, "text.color": INK}
     for name, draw in PICTURES.items():
-        wide = name in ("graphs", "decompositions", "exact-tv", "terms", "exact-finish")
+        wide = name in ("graphs", "decompositions", "exact-tv", "terms", "exact-finish", "scale")
         with rc_context({**style, "axes.titlesize": 11}):
             figure = Figure(figsize=(9 if wide else 6, 3.2), layout="constrained")
             draw(figure)
