@@ -1,4 +1,4 @@
-"""Grids in tiles: rounds, time, bytes and memory, in tables.
+"""Grids in tiles and graphs in parts: rounds, time, bytes and memory, in tables.
 
     python benchmarks/scale/run.py [--quick] [--only NAME ...]
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from scale import chains, memory, workers
+from scale import chains, graphs, memory, workers
 
 TABLES = {
     "tasks": memory.tasks,
@@ -24,6 +24,8 @@ TABLES = {
     "chains": chains.against_chains,
     "workers": workers.one_and_two,
     "larger": workers.larger_than_memory,
+    "graphs": graphs.against_memory,
+    "one-machine": graphs.on_one_machine,
 }
 
 
