@@ -9,7 +9,7 @@ import pytest
 from graphtv.result import Record
 from graphtv.solver.decision import Continue, Moment, Stop, SwitchTo
 from graphtv.solver.facts import Facts
-from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly, plan
+from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly, plan, skips_forests
 from graphtv.solver.progress import (
     Count,
     PolishAttempt,
@@ -172,6 +172,12 @@ class TestPlan:
         assert not is_solved_directly(TREE, 2, TUNING)
         assert not is_solved_directly(replace(TREE, has_one_weight=False), 1, TUNING)
         assert not is_solved_directly(replace(TREE, n_entries=1 << 22), 1, TUNING)
+
+    def test_a_tree_needs_no_forests_unless_they_are_requested(self):
+        assert skips_forests(TREE, TUNING)
+        assert not skips_forests(replace(TREE, preconditioner="linear"), TUNING)
+        assert not skips_forests(replace(TREE, has_one_weight=False), TUNING)
+        assert not skips_forests(replace(TREE, n_edges=TREE.n_vertices), TUNING)
 
     @pytest.mark.parametrize(
         ("lattice", "n_edges", "kernel"),

@@ -140,6 +140,16 @@ def as_preconditioner(
     return Preconditioner(graph, partition.method, partition, None, partition.reason)
 
 
+def single_forest(graph: Graph, is_path: bool) -> Preconditioner:
+    """Return the preconditioner that ``auto`` means for a graph without cycles, without forests."""
+    name, reason = "nested", "the graph is a forest"
+    if graph.n_edges == 0:
+        reason = "there are no edges"
+    elif is_path:
+        name, reason = "chains", f"the graph is a grid of shape {(graph.n_vertices,)}"
+    return Preconditioner(graph, name, None, None, reason)
+
+
 def _require_same_graph(theirs: Graph, ours: Graph) -> None:
     """Raise if the edges or their order differ; weights may differ, forests ignore them."""
     same = theirs is ours or (

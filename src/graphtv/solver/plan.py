@@ -312,6 +312,12 @@ def is_solved_directly(facts: Facts, n_forests: int, tuning: Tuning) -> bool:
     return n_forests <= 1 and facts.has_one_weight and facts.n_entries <= tuning.largest_tree
 
 
+def skips_forests(facts: Facts, tuning: Tuning) -> bool:
+    """Whether the graph is solved directly if it has no cycle, before forests are built."""
+    is_free = facts.preconditioner == "auto" and facts.is_tree
+    return is_free and is_solved_directly(facts, 1, tuning)
+
+
 def edge_kernel(
     lattice: tuple[int, ...], n_edges: int, n_grid_edges: int, is_stencil: bool, tuning: Tuning
 ) -> str:

@@ -8,7 +8,11 @@ from typing import Any, cast
 from graphtv import _core
 from graphtv._memory import give_back
 from graphtv._validate import Floats
-from graphtv.decomposition.preconditioner import Preconditioner, as_preconditioner
+from graphtv.decomposition.preconditioner import (
+    Preconditioner,
+    as_preconditioner,
+    single_forest,
+)
 from graphtv.graph.grid import n_grid_edges, row_major_shape
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
@@ -21,7 +25,7 @@ from graphtv.solver.incumbent import Incumbent
 from graphtv.solver.operator_pdhg import OperatorPdhg
 from graphtv.solver.options import PDHG
 from graphtv.solver.pdhg import Pdhg
-from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly
+from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly, skips_forests
 from graphtv.solver.progress import Count
 from graphtv.solver.proximal_gradient import ProximalGradient
 from graphtv.solver.stage import Pausable, Stage, rounded
@@ -88,6 +92,9 @@ class Stages:
         if self._plan.stage == "proximal":
             kernel = self._edge_kernel()
             return ProximalGradient(problem, kernel, watch, n_threads, warm, self._tuning)
+        if self._plan.stage == "forests" and skips_forests(facts, self._tuning):
+            with suppress(ValueError):  # there is a cycle in a graph that is not connected
+                return self._tree()
         made = as_preconditioner(preconditioner, problem.graph, alpha=options.alpha, watch=watch)
         self.preconditioner = made
         if self._plan.stage == "pdhg":
@@ -98,6 +105,12 @@ class Stages:
             return TreeDirect(problem, n_threads)
         rests = self._plan.flows or self._plan.is_trial
         return ForestDescent(problem, made.partition, watch, n_threads, p, rests=rests)
+
+    def _tree(self) -> TreeDirect:
+        """Return the direct solve of a forest; raise ValueError if the graph has a cycle."""
+        graph, stage = self._problem.graph, TreeDirect(self._problem, self._n_threads)
+        self.preconditioner = single_forest(graph, stage.is_path)
+        return stage
 
     def _first_flows(self, p: Floats | None) -> Flows:
         u = self.current.primal_point()

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from graphtv import _core
 from graphtv._validate import Floats, Rounded
 from graphtv.problem import Problem, width
 from graphtv.solver.stage import rounded
 from graphtv.solver.trivial import Trivial
 from graphtv.terms._arrays import to_core
 from graphtv.terms.traits import as_quadratic
-from graphtv.tv.exact import solve_forest
+from graphtv.tv.exact import ForestSolver
 
 
 class TreeDirect:
-    """The exact solvers of chains and trees as a stage, for one weight at all vertices."""
+    """The exact solvers of chains and trees as a stage, for one weight at all vertices.
+
+    Raises ValueError if the graph has a cycle.
+    """
 
     method = "direct"
     kernel = "tree"
@@ -22,10 +26,28 @@ class TreeDirect:
     is_exhausted = False
 
     def __init__(self, problem: Problem, n_threads: int) -> None:
+        graph, data = problem.graph, as_quadratic(problem.data)
+        assert data is not None
+        # With the same weight c at all vertices, the solution is that for the weights ω/c and δ/c.
+        c = data.common_weight or 1.0
+        weights = graph.weights if c == 1.0 else graph.weights / c
+        signals = to_core(data.signal).reshape(problem.term.n_channels, graph.n_vertices)
         self._problem, self._n_threads = problem, n_threads
+        self._solver: ForestSolver | None = ForestSolver(
+            graph, weights, signals, width(problem) / c
+        )
+        self._is_linear = self._solver.is_linear
         self._point: tuple[Floats, Floats] | None = None
         self.iterations = 0
         self.is_final = False
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the graph is a path. For the Huber penalty its solver is that of trees."""
+        graph = self._problem.graph
+        if graph.n_edges != graph.n_vertices - 1:
+            return False
+        return self._is_linear or _core.largest_degree(graph.n_vertices, graph.edges) <= 2
 
     @property
     def sweeps(self) -> int:
@@ -34,16 +56,9 @@ class TreeDirect:
 
     def advance(self, at_most: int) -> None:
         """Solve the problem."""
-        problem = self._problem
-        graph, data = problem.graph, as_quadratic(problem.data)
-        assert data is not None
-        # With the same weight c at all vertices, the solution is that for the weights ω/c and δ/c.
-        c = data.common_weight or 1.0
-        weights = graph.weights if c == 1.0 else graph.weights / c
-        signals = to_core(data.signal).reshape(problem.term.n_channels, graph.n_vertices)
-        u, p = solve_forest(
-            graph, weights, signals, width(problem) / c, self._n_threads, wants_dual=True
-        )
+        assert self._solver is not None
+        u, p = self._solver.solve(self._n_threads, None, wants_dual=True)
+        self._solver = None  # the certificate needs the memory
         self._point = u.reshape(-1), p.reshape(-1)
         self.iterations = 1
         self.is_final = True

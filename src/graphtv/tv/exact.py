@@ -218,31 +218,49 @@ def solve_forest(
     *,
     wants_dual: bool,
 ) -> tuple[Floats, Floats]:
-    """Return u and p for each row of `signals`; p is empty unless `wants_dual`.
+    """Return u and p for each row of `signals`; see `ForestSolver`."""
+    return ForestSolver(graph, weights, signals, delta).solve(n_threads, known, wants_dual)
 
-    Rows may have data only where they are `known`, for δ = 0. Raises ValueError if the graph has a
-    cycle.
+
+class ForestSolver:
+    """The exact solver of a forest for each row of `signals`.
+
+    Raises ValueError if the graph has a cycle.
     """
-    scale = _scale(signals, delta)
-    scaled_weights = _scaled(weights, scale)
 
-    def forest_of(vertex_weights: Floats) -> _core.ForestTV:
+    def __init__(self, graph: Graph, weights: Floats, signals: Floats, delta: float) -> None:
+        self._graph, self._scale = graph, _scale(signals, delta)
+        self._weights, self._signals = _scaled(weights, self._scale), _scaled(signals, self._scale)
+        self._delta = delta * self._scale * self._scale
+        self._forest = self._forest_of(ALL_ONES)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether all trees of the forest are paths."""
+        return self._forest.is_linear
+
+    def solve(self, n_threads: int, known: Known | None, wants_dual: bool) -> tuple[Floats, Floats]:
+        """Return u and p for each row; p is empty unless `wants_dual`.
+
+        Rows may have data only where they are `known`, for δ = 0.
+        """
+        forest, signals = self._forest, self._signals
+        u = np.empty_like(signals)
+        p = np.empty((len(signals), self._graph.n_edges if wants_dual else 0))
+        for row, (f, u_row, p_row) in enumerate(zip(signals, u, p, strict=True)):
+            if known is not None:
+                forest = self._forest_of(known[row].astype(np.float64))
+            forest.solve(f, u_row, warm=False, n_threads=n_threads)
+            forest.refine(f, u_row)
+            if wants_dual:
+                forest.dual(f, u_row, p_row)
+        return _unscaled(u, self._scale), p
+
+    def _forest_of(self, vertex_weights: Floats) -> _core.ForestTV:
+        graph = self._graph
         return _core.ForestTV(
-            graph.n_vertices, graph.edges, scaled_weights, delta * scale * scale, vertex_weights
+            graph.n_vertices, graph.edges, self._weights, self._delta, vertex_weights
         )
-
-    forest = forest_of(ALL_ONES)
-    scaled = _scaled(signals, scale)
-    u = np.empty_like(scaled)
-    p = np.empty((len(signals), graph.n_edges if wants_dual else 0))
-    for row, (f, u_row, p_row) in enumerate(zip(scaled, u, p, strict=True)):
-        if known is not None:
-            forest = forest_of(known[row].astype(np.float64))
-        forest.solve(f, u_row, warm=False, n_threads=n_threads)
-        forest.refine(f, u_row)
-        if wants_dual:
-            forest.dual(f, u_row, p_row)
-    return _unscaled(u, scale), p
 
 
 def _check_missing(known: Known, delta: float, name_of_row: str) -> None:
