@@ -21,7 +21,7 @@ from graphtv.scale.tiling import Tiling, fitting_chunks, layers
 
 @dataclass(frozen=True)
 class GridProblem:
-    """Squared loss and total variation on a grid.
+    """A loss and total variation on a grid.
 
     Attributes
     ----------
@@ -38,8 +38,10 @@ class GridProblem:
         The division into tiles.
     name : str
         The name of the data in error messages.
+    loss : Loss
+        The loss; its data are f and c.
     couples : bool
-        Whether the norm of an edge is over its channels.
+        Whether the norm of an edge is over its channels; only for the squared loss.
     """
 
     f: Any
@@ -48,6 +50,7 @@ class GridProblem:
     delta: float
     tiling: Tiling
     name: str = "image"
+    loss: Loss = SQUARED
     couples: bool = False
 
     @classmethod
@@ -59,6 +62,7 @@ class GridProblem:
         delta: float = 0.0,
         tiling: Tiling | None = None,
         name: str = "image",
+        loss: Loss = SQUARED,
         couples: bool = False,
     ) -> GridProblem:
         """Return the problem; its tiles are the chunks of the data if these are suitable."""
@@ -66,17 +70,12 @@ class GridProblem:
         tiling = tiling or Tiling(fitting_chunks(f.chunks[:d]))
         whole = (*tiling.chunks, *((n,) for n in f.shape[d:]))  # channels stay together
         c = None if c is None else c.rechunk(whole)
-        return cls(f.rechunk(whole), c, weights, delta, tiling, name, couples)
+        return cls(f.rechunk(whole), c, weights, delta, tiling, name, loss, couples)
 
     @property
     def n_entries(self) -> int:
         """Numbers in f."""
         return math.prod(self.f.shape)
-
-    @property
-    def loss(self) -> Loss:
-        """The squared loss."""
-        return SQUARED
 
     @property
     def input(self) -> str:
@@ -100,9 +99,9 @@ class GridProblem:
 
     @property
     def signature(self) -> Any:
-        """The tiling, and whether channels are coupled, as JSON."""
-        chunks: list[Any] = [list(lengths) for lengths in self.tiling.chunks]
-        return [*chunks, "coupled"] if self.couples else chunks
+        """The tiling, the loss, and whether channels are coupled, as JSON."""
+        chunks = [list(lengths) for lengths in self.tiling.chunks]
+        return [chunks, self.loss.name, self.loss.delta, self.couples]
 
     @property
     def bytes_per_round(self) -> int:
@@ -200,11 +199,11 @@ class GridProblem:
 
         Its data are the sums over each cell, and its weights the sums across each side of a cell,
         both divided by the size of a cell. Incomplete cells at the end of an axis are left out.
-        Return None if the coarse grid would be too small.
+        Return None if the coarse grid would be too small, or if the loss is not squared.
         """
         d = len(self.weights)
         counts = [n // FACTOR for n in self.tiling.shape]
-        if min(counts) < 2:
+        if min(counts) < 2 or not self.loss.is_squared:
             return None
         mean = functools.partial(_means, axes=tuple(range(d)))
         if self.c is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphtv._validate import (
     as_array,
+    as_choice,
     as_flag,
     as_real,
     brief,
@@ -21,7 +22,7 @@ from graphtv._validate import (
     moderate,
     unmasked,
 )
-from graphtv.applications.fused.fused_model import FusedModel, make_loss
+from graphtv.applications.fused.fused_model import LOSSES, FusedModel, make_loss
 from graphtv.applications.graph_input import to_graph
 from graphtv.applications.keywords import check_keywords
 from graphtv.graph.graph import Graph
@@ -108,12 +109,13 @@ def fused_lasso(
 
     A dask array is a signal on a grid of its shape, and `graph` is ``'grid'`` or a list with the
     weights of each axis. It is solved chunk by chunk on the Dask scheduler, to the same optimum.
-    The `TiledResult` contains dask arrays. The loss must be squared, without sparsity. The
-    supported options are `tol`, `max_iterations` (rounds over all chunks), `time_limit`,
-    `callback`, `verbose`, `n_threads` (per chunk) and ``checkpoint=folder``; see `denoise_tv`.
+    The `TiledResult` contains dask arrays. The loss must be smooth (not ``'absolute'``), and the
+    sparsity 0. The supported options are `tol`, `max_iterations` (rounds over all chunks),
+    `time_limit`, `stop`, `callback`, `verbose`, `n_threads` (per chunk) and
+    ``checkpoint=folder``; see `denoise_tv`.
 
     On a `PartitionedGraph` the problem is solved part by part on the Dask scheduler, with the same
-    options. The loss must be squared, without sparsity.
+    options, for the same losses.
 
     References
     ----------
@@ -137,9 +139,10 @@ def fused_lasso(
     if is_partitioned(graph):
         _check_in_parts("a graph in parts", coupled, sparsity)
         if is_dask(signal):
-            if loss != "squared":
-                raise ValueError(f"loss must be 'squared' for a dask array, got {loss!r}")
-            lazy: Result = _fuse_partitioned(graph, signal, factor, vertex_weights, **solve_options)
+            kind = _smooth_loss(loss, delta)
+            lazy: Result = _fuse_partitioned(
+                graph, signal, factor, vertex_weights, kind, **solve_options
+            )
             return lazy
         data = make_loss(signal, vertex_weights, loss, delta)
         problem = graph.problem(data, TotalVariation(), factor)
@@ -147,9 +150,8 @@ def fused_lasso(
         return found
     if is_dask(signal):
         _check_in_parts("a dask array", coupled, sparsity)
-        if loss != "squared":
-            raise ValueError(f"loss must be 'squared' for a dask array, got {loss!r}")
-        tiled: Result = _fuse_tiled(graph, signal, factor, vertex_weights, **solve_options)
+        kind = _smooth_loss(loss, delta)
+        tiled: Result = _fuse_tiled(graph, signal, factor, vertex_weights, kind, **solve_options)
         return tiled
     made = graph_of_signal(graph, signal)
     model = FusedModel.of(
@@ -172,6 +174,17 @@ def _check_in_parts(graph: str, coupled: Any, sparsity: Any) -> None:
         raise ValueError(f"coupled must be False for {graph}, got {coupled}")
     if np.any(sparsity):
         raise ValueError(f"sparsity must be 0 for {graph}, got {brief(sparsity)}")
+
+
+def _smooth_loss(loss: Any, delta: Any) -> Any:
+    """Return the loss of a dask array."""
+    from graphtv.scale.loss import NAMES, Loss
+
+    name = as_choice(loss, "loss", LOSSES)
+    if name not in NAMES:
+        names = ", ".join(map(repr, NAMES))
+        raise ValueError(f"loss must be one of {names} for a dask array, got {loss!r}")
+    return Loss(name, as_real(delta, "delta", minimum=0.0, strict=True) if name == "huber" else 0.0)
 
 
 def _fuse_partitioned(*args: Any, **options: Any) -> Any:

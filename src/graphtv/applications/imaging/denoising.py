@@ -176,10 +176,12 @@ def denoise_tv(
     A dask array is solved chunk by chunk on the Dask scheduler, to the same optimum. The
     computation runs during this call. It returns a dask array with the chunks of the image and a
     `TiledResult`. `weight` and `mask` may also be dask arrays. The supported options are `tol`,
-    `max_iterations` (rounds over all chunks), `time_limit`, `callback`, `verbose`, `n_threads` (per
-    chunk) and ``checkpoint=folder``. A checkpoint stores the state in files: this allows grids
-    larger than memory, and the same call continues an interrupted run. The loss must be squared,
-    `connectivity` 1 and `isotropic` False. With coupled channels, missing pixels need many rounds.
+    `max_iterations` (rounds over all chunks), `time_limit`, `stop`, `callback`, `verbose`,
+    `n_threads` (per chunk) and ``checkpoint=folder``. A checkpoint stores the state in files: this
+    allows grids larger than memory, and the same call continues an interrupted run. The loss is
+    ``'squared'``, ``'poisson'``, `HuberLoss` or ``functools.partial(HuberLoss, delta=…)``.
+    `connectivity` must be 1 and `isotropic` False. Coupled channels need the squared loss, and with
+    missing pixels they need many rounds.
 
     Examples
     --------
@@ -196,15 +198,19 @@ def denoise_tv(
     make_loss = as_loss(loss, LOSSES)
     is_isotropic, is_coupled = as_flag(isotropic, "isotropic"), as_flag(coupled, "coupled")
     of_edges, penalty = penalty, _combined(penalty, is_isotropic, is_coupled)
+    is_suggested = isinstance(weight, str) and weight == "auto"
+    if is_suggested:
+        _check_auto(make_loss, loss, penalty)
     if is_dask(image):
         if is_isotropic:
             raise ValueError(
                 "isotropic must be False for a dask array, got True; the alternatives are coupled,"
                 " or to load the array into memory"
             )
-        _check_tiled(image.ndim - (channel_axis is not None), make_loss, loss, connectivity)
+        if not is_axial(connectivity, image.ndim - (channel_axis is not None)):
+            raise ValueError(f"connectivity must be 1 for a dask array, got {connectivity!r}")
         options = {"mask": mask, "spacing": spacing, "channel_axis": channel_axis}
-        options |= {"penalty": of_edges, "coupled": is_coupled}
+        options |= {"penalty": of_edges, "coupled": is_coupled, "loss": loss}
         denoised, tiled = _denoise_tiled(image, weight, **options, **solve_options)
         if not is_result_wanted:
             warn_if_early(tiled, "denoise_tv", stacklevel=4)
@@ -213,8 +219,7 @@ def denoise_tv(
     layout = given.layout
     if not is_axial(connectivity, len(layout.shape)) and is_isotropic:
         raise ValueError(f"isotropic must be False unless connectivity is 1, got {connectivity!r}")
-    if isinstance(weight, str) and weight == "auto":
-        _check_auto(make_loss, loss, penalty)
+    if is_suggested:
         weight = _suggested(given, spacing, connectivity, solve_options)
     graph = pixel_graph(layout.shape, weight, spacing, connectivity, isotropic=is_isotropic)
     problem = Problem(graph, _make(make_loss, given), penalty)
@@ -236,15 +241,6 @@ def _combined(penalty: Any, isotropic: bool, coupled: bool) -> Any:
             f" got {penalty!r}"
         )
     return IsotropicTV(coupled, penalty.delta) if isotropic else CoupledTV(penalty.delta)
-
-
-def _check_tiled(n_axes: int, make_loss: Loss, loss: Any, connectivity: Any) -> None:
-    """Raise if tiles do not support the loss or the neighbours."""
-    if make_loss is not SquaredLoss or not is_axial(connectivity, n_axes):
-        raise ValueError(
-            "loss must be 'squared' and connectivity 1 for a dask array,"
-            f" got loss={loss!r}, connectivity={connectivity!r}"
-        )
 
 
 def _check_auto(make_loss: Loss, loss: Any, penalty: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,19 +20,18 @@ from graphtv._validate import (
     moderate,
     where_known,
 )
-from graphtv.applications.imaging.image import (
-    as_channel_axis,
-    float_type,
-)
+from graphtv.applications.imaging.image import as_channel_axis, float_type
+from graphtv.applications.imaging.losses import LOSSES, as_loss
 from graphtv.applications.imaging.mosaic import MOST_PIXELS, mosaic
 from graphtv.applications.imaging.noise import suggest_weight
 from graphtv.graph.grid import as_spacing
 from graphtv.scale.graph_problem import GraphProblem
 from graphtv.scale.grid_problem import GridProblem
+from graphtv.scale.loss import Loss
 from graphtv.scale.result import PartitionedResult, TiledResult
 from graphtv.scale.solve import solve_partitioned, solve_tiled
 from graphtv.scale.tiling import layers
-from graphtv.terms import Penalty, TotalVariation
+from graphtv.terms import HuberLoss, Penalty, PoissonLoss, SquaredLoss
 from graphtv.terms.penalty import edge_delta
 
 
@@ -44,6 +44,7 @@ def denoise_tiled(
     channel_axis: Any,
     penalty: Penalty,
     coupled: bool,
+    loss: Any,
     **options: Any,
 ) -> tuple[Any, TiledResult]:
     """Denoise a dask array; see `graphtv.denoise_tv`."""
@@ -54,32 +55,57 @@ def denoise_tiled(
             f"penalty must be TotalVariation() or HuberTV(delta) for a dask array, got {penalty!r}"
         )
     axis = as_channel_axis(channel_axis, image.ndim, image.shape)
+    couples = coupled and axis is not None  # one channel has nothing to couple
+    kind = _loss_of_images(loss)
+    if couples and not kind.is_squared:
+        raise ValueError(
+            f"loss must be 'squared' for a dask array with coupled channels, got {loss!r}"
+        )
     shape = tuple(n for k, n in enumerate(image.shape) if k != axis)
     distances = as_spacing(spacing, len(shape))
     known = _known(image, mask, axis)
     dtype = float_type(image.dtype)
-    f = da.map_blocks(_floats, image, *(() if known is None else (known,)), dtype=dtype)
+    f = da.map_blocks(
+        _floats,
+        image,
+        *(() if known is None else (known,)),
+        holds_counts=kind.name == "poisson",
+        dtype=dtype,
+    )
     if axis is not None:
         f = da.moveaxis(f, axis, -1)
         known = None if known is None else da.moveaxis(known, axis, -1)
     if isinstance(weight, str) and weight == "auto":
-        if penalty != TotalVariation() or coupled:
-            raise ValueError(
-                "weight must not be 'auto' unless the penalty is total variation, got"
-                f" {penalty!r} with coupled={coupled}"
-            )
         weight = _suggested_weight(image, mask, shape, axis, spacing, options.get("tol", 1e-6))
     weights = axis_weights(weight, "weight", shape, f.chunks)
     scaled = tuple(w / h for w, h in zip(weights, distances, strict=True))
-    # One channel has nothing to couple.
-    problem = GridProblem.of(f, known, scaled, delta, couples=coupled and axis is not None)
+    problem = GridProblem.of(f, known, scaled, delta, loss=kind, couples=couples)
     result = solve_tiled(problem, "denoise_tv", options)
     u = result.u if axis is None else da.moveaxis(result.u, -1, axis)
     return u.astype(dtype).rechunk(image.chunks), result
 
 
+def _loss_of_images(loss: Any) -> Loss:
+    """Return the kind of a loss.
+
+    Other callables are refused: they could do anything with the whole image.
+    """
+    make: Any = as_loss(loss, LOSSES)
+    delta: dict[str, Any] = {}
+    if isinstance(make, functools.partial) and make.func is HuberLoss and not make.args:
+        make, delta = make.func, make.keywords
+    if make in (SquaredLoss, PoissonLoss) or (make is HuberLoss and delta.keys() <= {"delta"}):
+        kind = Loss.of(make(np.ones(1), **delta))
+        assert kind is not None
+        return kind
+    raise ValueError(
+        "loss must be 'squared', 'poisson', HuberLoss or functools.partial(HuberLoss, delta=…)"
+        f" for a dask array, got {loss!r}"
+    )
+
+
 def fuse_tiled(
-    graph: Any, signal: Any, lam: float, vertex_weights: Any, **options: Any
+    graph: Any, signal: Any, lam: float, vertex_weights: Any, loss: Loss, **options: Any
 ) -> TiledResult:
     """Compute the fused lasso of a dask array on a grid; see `graphtv.fused_lasso`."""
     _check_array(signal, "signal")
@@ -91,13 +117,14 @@ def fuse_tiled(
             f" got {brief(graph)}"
         )
     weights = axis_weights(list(graph), "graph", signal.shape, signal.chunks)
-    f, c = _observations(signal, vertex_weights)
+    f, c = _observations(signal, vertex_weights, loss)
     scaled = tuple(lam * w for w in weights)
-    return solve_tiled(GridProblem.of(f, c, scaled, name="signal"), "fused_lasso", options)
+    problem = GridProblem.of(f, c, scaled, name="signal", loss=loss)
+    return solve_tiled(problem, "fused_lasso", options)
 
 
 def fuse_partitioned(
-    graph: Any, signal: Any, lam: float, vertex_weights: Any, **options: Any
+    graph: Any, signal: Any, lam: float, vertex_weights: Any, loss: Loss, **options: Any
 ) -> PartitionedResult:
     """Compute the fused lasso of a dask array on a graph in parts; see `graphtv.fused_lasso`."""
     _check_array(signal, "signal")
@@ -106,12 +133,17 @@ def fuse_partitioned(
             f"signal must have shape ({graph.n_vertices},) or ({graph.n_vertices}, C),"
             f" got {signal.shape}"
         )
-    problem = GraphProblem(graph, *_observations(signal, vertex_weights), lam)
+    observations = _observations(signal, vertex_weights, loss)
+    problem = GraphProblem(graph, *observations, lam, loss=loss)
     return solve_partitioned(problem, "fused_lasso", options)
 
 
-def _observations(signal: Any, vertex_weights: Any) -> tuple[Any, Any]:
+def _observations(signal: Any, vertex_weights: Any, loss: Loss) -> tuple[Any, Any]:
     """Return the data of a dask array, and vertex weights that are 0 where there is none."""
+    if loss.name == "logistic":
+        signal = _labels(signal)
+    elif loss.name == "poisson":
+        signal = da.map_blocks(_counts, signal, dtype=signal.dtype)
     f = da.map_blocks(_numbers, signal, name_of="signal", dtype=np.float64)
     c = None
     if signal.dtype.kind == "f":
@@ -121,6 +153,29 @@ def _observations(signal: Any, vertex_weights: Any) -> tuple[Any, Any]:
         given = da.map_blocks(_nonnegative, given, name_of="vertex_weights", dtype=np.float64)
         c = given if c is None else c * given
     return f, c
+
+
+def _labels(signal: Any) -> Any:
+    """Return labels as -1 and 1, and NaN where there is none; see `graphtv.fused_lasso`."""
+    if signal.dtype.kind == "b":
+        return da.where(signal, 1.0, -1.0)
+    values = signal.astype(np.float64)
+    is_label = da.isin(values, (-1.0, 0.0, 1.0))
+    has_negative, has_positive, has_other = da.compute(
+        (values == -1.0).any(), (values == 1.0).any(), (~da.isnan(values) & ~is_label).any()
+    )
+    if has_other:
+        raise ValueError("signal must hold labels: booleans, 0 and 1, or -1 and 1")
+    meaning = -1.0 if has_positive and not has_negative else np.nan
+    return da.where(values == 0.0, meaning, values)
+
+
+def _counts(block: NDArray[Any]) -> NDArray[Any]:
+    if (block < 0).any():
+        raise ValueError(
+            f"signal must not be negative for the Poisson loss, got {np.nanmin(block)}"
+        )
+    return block
 
 
 def _check_array(values: Any, name: str) -> None:
@@ -235,12 +290,17 @@ def _is_known(
     return np.ones(block.shape, dtype=bool) if known is None else np.array(known)
 
 
-def _floats(block: NDArray[Any], known: NDArray[np.bool_] | None = None) -> NDArray[Any]:
-    floats = as_intensities(block).astype(float_type(block.dtype), copy=False)
+def _floats(
+    block: NDArray[Any], known: NDArray[np.bool_] | None = None, *, holds_counts: bool = False
+) -> NDArray[Any]:
+    floats = as_intensities(block, holds_counts=holds_counts)
+    floats = floats.astype(float_type(block.dtype), copy=False)
     if known is not None and not known.all():
         floats = np.where(known, floats, floats.dtype.type(0.0))
     if floats.dtype == np.float64:  # the others are never large
         moderate(floats, "image")
+    if holds_counts and (floats < 0.0).any():
+        raise ValueError(f"image must not be negative for the Poisson loss, got {floats.min()}")
     return floats
 
 
