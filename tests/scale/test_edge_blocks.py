@@ -123,5 +123,7 @@ def test_errors_about_the_signal() -> None:
     parts = PartitionedGraph.from_dask((2, 2), da.from_array([[0, 1], [1, 2]], chunks=(1, 2)))
     with pytest.raises(ValueError, match="signal must have shape"):
         fused_lasso(parts, da.zeros(5))
-    with pytest.raises(ValueError, match="loss"):
-        fused_lasso(parts, da.zeros(4), loss="huber")
+    with pytest.raises(ValueError, match=r"loss must be one of .* for a dask array"):
+        fused_lasso(parts, da.zeros(4), loss="absolute")
+    with pytest.raises(ValueError, match=r"signal must not be negative .* got -1"):
+        fused_lasso(parts, da.full(4, -1.0), loss="poisson")

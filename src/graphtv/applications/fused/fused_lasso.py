@@ -109,9 +109,9 @@ def fused_lasso(
 
     A dask array is a signal on a grid of its shape, and `graph` is ``'grid'`` or a list with the
     weights of each axis. It is solved chunk by chunk on the Dask scheduler, to the same optimum.
-    The `TiledResult` contains dask arrays. The loss must be smooth (not ``'absolute'``), and the
-    sparsity 0. The supported options are `tol`, `max_iterations` (rounds over all chunks),
-    `time_limit`, `stop`, `callback`, `verbose`, `n_threads` (per chunk) and
+    The `TiledResult` contains dask arrays. The loss must be smooth (not ``'absolute'``), `sparsity`
+    0 and `coupled` False. The supported options are `tol`, `max_iterations` (rounds over all
+    chunks), `time_limit`, `stop`, `callback`, `verbose`, `n_threads` (per chunk) and
     ``checkpoint=folder``; see `denoise_tv`.
 
     On a `PartitionedGraph` the problem is solved part by part on the Dask scheduler, with the same
