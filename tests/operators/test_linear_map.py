@@ -124,3 +124,16 @@ def test_a_sparse_matrix_of_the_user_does_not_change():
     assert made.sizes.nnz == 2
     given.data[:] = 0.0
     assert made.apply(np.array([1.0, 0.0])).tolist() == [1e16]
+
+
+@pytest.mark.parametrize("to_format", [np.asarray, scipy.sparse.csr_array])
+def test_column_squares(to_format):
+    rng = np.random.default_rng(0)
+    A, weights = rng.normal(size=(5, 3)), rng.uniform(size=5)
+    squares = LinearMap(to_format(A)).column_squares(weights)
+    np.testing.assert_allclose(squares, [weights @ column**2 for column in A.T])
+
+
+def test_column_squares_of_products_are_not_known():
+    A = aslinearoperator(np.eye(3))
+    assert LinearMap(A).column_squares(np.ones(3)) is None

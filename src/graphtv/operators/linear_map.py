@@ -179,6 +179,16 @@ class LinearMap:
             self._sizes = abs(self._forward)
         return self._sizes
 
+    def column_squares(self, weights: Floats) -> Floats | None:
+        """Return Σ_i c_i A_ij² for weights c of the rows, one per column; None if not known.
+
+        An object with products may have a method of this name.
+        """
+        if self.is_matrix:
+            return np.asarray((self.sizes**2).T @ weights).reshape(-1)
+        known = getattr(self._operator, "column_squares", None)
+        return None if known is None else np.asarray(known(weights))
+
     def has_zero_sums(self, chosen: Any) -> bool:
         """Whether the entries of a matrix in the chosen columns sum to exactly 0 in every row."""
         part = self._forward[:, np.flatnonzero(chosen)]

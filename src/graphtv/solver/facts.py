@@ -11,12 +11,14 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import as_choice
 from graphtv.graph.grid import row_major_shape
+from graphtv.operators.misfit import Misfit
 from graphtv.problem import Problem
+from graphtv.solver.column_metric import column_metric
 from graphtv.solver.group_descent import group_kernel
 from graphtv.solver.options import PDHG
 from graphtv.solver.trivial import good_constants
 from graphtv.solver.tuning import TUNING
-from graphtv.solver.tv_step import has_steps
+from graphtv.solver.tv_step import can_scale, has_steps
 from graphtv.terms._arrays import from_core, rows_of
 from graphtv.terms.location import LocationLoss
 from graphtv.terms.traits import Box, as_box, as_quadratic
@@ -73,6 +75,8 @@ class Facts:
     has_operator, has_steps : bool
         Whether the problem has an operator or a constraint, and whether proximal gradient steps
         apply to it.
+    has_uneven_columns : bool
+        Whether such steps are slow because the columns of the operator differ much in size.
     method, preconditioner : str
         The requested method and preconditioner; ``custom`` for a partition given by the user.
     tolerance : float
@@ -107,6 +111,7 @@ class Facts:
     has_one_weight: bool = False
     has_operator: bool = False
     has_steps: bool = False
+    has_uneven_columns: bool = False
     method: str = "auto"
     preconditioner: str = "auto"
     tolerance: float = 1e-6
@@ -142,8 +147,19 @@ class Facts:
         }
         if problem.misfit is not None:
             steps = problem.misfit.is_smooth and has_steps(problem)
-            return cls(**size, **request, has_operator=True, has_steps=steps)
+            uneven = steps and _needs_other_steps(problem, problem.misfit)
+            return cls(
+                **size, **request, has_operator=True, has_steps=steps, has_uneven_columns=uneven
+            )
         return cls(**size, **request, **_structure(problem, tolerance))
+
+
+def _needs_other_steps(problem: Problem, misfit: Misfit) -> bool:
+    """Whether columns differ too much for steps of one length, and steps may not differ."""
+    if can_scale(problem) or not misfit.map.is_matrix:
+        return False
+    metric = column_metric(misfit, problem.graph.n_edges, TUNING)
+    return metric is not None and float(metric.min()) < TUNING.very_uneven_columns
 
 
 def _structure(problem: Problem, tolerance: float) -> dict[str, Any]:

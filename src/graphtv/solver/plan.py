@@ -142,6 +142,8 @@ def _for_operator(facts: Facts) -> Plan:
         return Plan(
             "pdhg", "no proximal gradient steps for this loss or constraint", "rows", "auto"
         )
+    if facts.has_uneven_columns:
+        return Plan("pdhg", "columns of the operator differ much in size", "rows", "auto")
     return Plan("proximal_gradient", "the loss is smooth", "proximal", "auto")
 
 

@@ -2,8 +2,9 @@
 
 FISTA (Beck and Teboulle, "A fast iterative shrinkage-thresholding algorithm", 2009) with restarts
 (O'Donoghue and Candès, "Adaptive restart for accelerated gradient schemes", 2015). It departs from
-the papers in two ways. The proximal steps are inexact (see tv_step.py). The step size 1/L is found
-by backtracking from the curvature along the first gradient, so that ‖A‖ need not be known. One
+the papers in three ways. The proximal steps are inexact (see tv_step.py). The step size 1/L is
+found by backtracking from the curvature along the first gradient, so that ‖A‖ need not be known. If
+the columns of A differ much in size, lengths are those of a metric D (see column_metric.py). One
 iteration takes one product with A and one with Aᵀ. Momentum moves the point of the gradient away
 from u, so a certificate needs one step without it.
 """
@@ -13,16 +14,15 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 
-import numpy as np
-
 from graphtv import _core
 from graphtv._validate import Floats
 from graphtv.operators.inner import inner
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
+from graphtv.solver.column_metric import column_metric, row_curvatures
 from graphtv.solver.composite import Composite
 from graphtv.solver.tuning import Tuning
-from graphtv.solver.tv_step import TvStep
+from graphtv.solver.tv_step import TvStep, can_scale
 
 
 class ProximalGradient(Composite):
@@ -41,8 +41,13 @@ class ProximalGradient(Composite):
         tuning: Tuning,
     ) -> None:
         super().__init__(problem, watch, n_threads, warm, tuning)
+        metric = None
+        if can_scale(problem):
+            metric = column_metric(self._misfit, problem.graph.n_edges, tuning)
+        self._metric: float | Floats = 1.0 if metric is None else metric
+        kernel = kernel if metric is None else "forests"
         self._step = TvStep(problem, kernel, watch, n_threads, tuning)
-        self._weights = self._row_curvatures()
+        self._weights = row_curvatures(self._misfit)
         self._before = self.u, self.x
         self._t, self._is_plain = 1.0, False
         self._L = self._first_curvature()
@@ -52,23 +57,14 @@ class ProximalGradient(Composite):
         """The step 1/L."""
         return 1.0 / self._L
 
-    def _row_curvatures(self) -> Floats:
-        """Return bounds of h'' by row."""
-        misfit = self._misfit
-        curvature, weights = misfit.loss.curvature, misfit.loss.weights
-        assert curvature is not None
-        largest = float(weights.max(initial=0.0))
-        share = curvature / largest if largest > 0.0 else 0.0
-        rows = np.broadcast_to(weights, misfit.loss.shape)
-        return np.ascontiguousarray(rows.T).reshape(-1) * share
-
     def _first_curvature(self) -> float:
-        """Return the curvature of h(Au) along its gradient."""
+        """Return the curvature of h(Au) along its gradient in the metric."""
         gradient = self._misfit.map.adjoint(self._misfit.gradient(self.x))
-        length = inner(gradient, gradient)
+        move = gradient / self._metric
+        length = inner(gradient, move)
         if length == 0.0:
             return 1.0
-        return self._curvature_along(self._misfit.map.apply(gradient), length) or 1.0
+        return self._curvature_along(self._misfit.map.apply(move), length) or 1.0
 
     def _curvature_along(self, image: Floats, length: float) -> float:
         return inner(self._weights * image, image) / length
@@ -86,7 +82,7 @@ class ProximalGradient(Composite):
         beta = (self._t - 1.0) / t
         y = self.u + beta * (self.u - self._before[0])
         u, x, p = self._step_from(y, self.x + beta * (self.x - self._before[1]))
-        uphill = inner(y - u, u - self.u) > 0.0
+        uphill = inner(self._metric * (y - u), u - self.u) > 0.0
         self.is_final = beta == 0.0 and not (u - y).any()
         self._before = self.u, self.x
         self.u, self.x, self.p, self._t = u, x, p, t
@@ -101,11 +97,12 @@ class ProximalGradient(Composite):
         misfit, constraint, p = self._misfit, self._problem.constraint, self.p
         gradient = misfit.map.adjoint(misfit.gradient(y_image))
         while True:
-            step = self._step(y - gradient / self._L, self._L, p, y)
-            u = constraint.prox(step.v, 1.0 / self._L)
+            curvature = self._L * self._metric
+            step = self._step(y - gradient / curvature, curvature, p, y)
+            u = constraint.prox(step.v, 1.0 / curvature)
             x, p = misfit.map.apply(u), step.p
             move = u - y
-            length = inner(move, move)
+            length = inner(self._metric * move, move)
             needed = self._curvature_along(x - y_image, length) if length > 0.0 else 0.0
             if needed <= self._L * (1.0 + 1e-12):
                 return u, x, p

@@ -186,6 +186,11 @@ class Tuning:
     """A stage that is about to finish may take this many times the cost of max-flow (choices)."""
 
     # Problems with an operator
+    uneven_columns: float = 0.1
+    """Smallest over largest square of the columns of an operator, below which each entry of u has a
+    step of its own (regression with scaled columns)."""
+    very_uneven_columns: float = 1e-3
+    """The same, below which PDHG is faster if entries must have the same step (with sparsity)."""
     step_gap: float = 0.5
     """Duality gap of a proximal step, relative to the square of its length (operators)."""
     longest_inner: int = 500

@@ -1,10 +1,11 @@
 """Proximal steps of a penalty: argmin_v L/2 ‖v - w‖² + F(Kv), inexact and with warm starts.
 
-The stages for the squared loss solve them. A step ends when its duality gap is small compared with
-L/2 ‖u - y‖², the progress from the point y of the outer method (Monteiro and Svaiter, "An
-accelerated hybrid proximal extragradient method", SIAM J. Optim. 23, 2013). Here u is v after a
-clip and a soft threshold, if there are bounds or sparsity. So steps are cheap at the beginning and
-become as accurate as the outer method needs.
+L is one number, or a diagonal matrix if each entry has a step of its own. The stages for the
+squared loss solve them. A step ends when its duality gap is small compared with L/2 ‖u - y‖², the
+progress from the point y of the outer method (Monteiro and Svaiter, "An accelerated hybrid proximal
+extragradient method", SIAM J. Optim. 23, 2013). Here u is v after a clip and a soft threshold, if
+there are bounds or sparsity. So steps are cheap at the beginning and become as accurate as the
+outer method needs.
 """
 
 from __future__ import annotations
@@ -34,6 +35,15 @@ class Step(NamedTuple):
     v: Floats
     p: Floats
     iterations: int
+
+
+def can_scale(problem: Problem) -> bool:
+    """Whether entries of u may have steps of different length.
+
+    The soft threshold of sparsity would then differ from vertex to vertex, so that it could not
+    follow the proximal map of total variation. A clip can.
+    """
+    return problem.delta is not None and not problem.constraint.has_sparsity
 
 
 def has_steps(problem: Problem) -> bool:
@@ -66,8 +76,11 @@ class TvStep:
             self._kernel = group_kernel(_step_problem(problem, np.zeros(_size(problem)), 1.0))
         self.iterations = self._last = 0
 
-    def __call__(self, w: Floats, curvature: float, p: Floats, y: Floats) -> Step:
-        """Return the proximal step from w; raise `_core.Expired` if the watch expires."""
+    def __call__(self, w: Floats, curvature: float | Floats, p: Floats, y: Floats) -> Step:
+        """Return the proximal step from w; raise `_core.Expired` if the watch expires.
+
+        The kernels of grids need a curvature that is one number.
+        """
         step = _step_problem(self._problem, w, curvature)
         descent = self._descent(step, p)
         t, stride, done = self._tuning, max(1, self._last // 2), 0
@@ -81,7 +94,7 @@ class TvStep:
             primal, dual = descent.evaluate()
             v = descent.primal_point()
             move = constraint.prox(v, 1.0 / curvature) - y
-            progress = 0.5 * curvature * inner(move, move)
+            progress = 0.5 * inner(curvature * move, move)
             gap = primal - dual
             floor = self._resolution * abs(primal)
             if gap <= t.step_gap * progress or descent.is_final or done >= t.longest_inner:
@@ -113,10 +126,11 @@ class TvStep:
         return ForestDescent(step, self._partition, watch, threads, p, rests=False)
 
 
-def _step_problem(problem: Problem, w: Floats, curvature: float) -> Problem:
+def _step_problem(problem: Problem, w: Floats, curvature: float | Floats) -> Problem:
     assert problem.misfit is not None
-    signal = from_core(w, problem.misfit.shape)
-    return Problem(problem.graph, SquaredLoss(signal, curvature), problem.penalty)
+    shape = problem.misfit.shape
+    weights = from_core(curvature, shape) if isinstance(curvature, np.ndarray) else curvature
+    return Problem(problem.graph, SquaredLoss(from_core(w, shape), weights), problem.penalty)
 
 
 def _size(problem: Problem) -> int:

@@ -9,6 +9,7 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from scipy import sparse  # noqa: E402
 from sklearn.base import clone  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 from sklearn.model_selection import GridSearchCV, KFold  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
@@ -19,6 +20,7 @@ from graphtv import (  # noqa: E402
     gallery,
     grid_graph,
 )
+from graphtv.applications.regression.design import CentredMatrix  # noqa: E402
 
 END_OF_PATH = "ignore:Fused.*chooses:UserWarning"
 
@@ -233,6 +235,12 @@ def test_one_class():
         FusedLogisticRegression(lam=1.0).fit(np.eye(3), np.ones(3))
 
 
+def test_one_class_of_positive_weight():
+    X, y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 1])
+    with pytest.raises(ValueError, match="sample_weight must be positive in two classes or more"):
+        FusedLogisticRegression(lam=1.0).fit(X, y, [0.0, 1.0, 1.0])
+
+
 def test_sparsity_on_a_dense_graph_converges():
     """Proximal steps must become exact: the threshold is not progress of the outer method."""
     rng = np.random.default_rng(46155)
@@ -242,3 +250,61 @@ def test_sparsity_on_a_dense_graph_converges():
     result = model.fit(X, y).result_
     assert result.status == "optimal"
     assert result.iterations < 1000
+
+
+def badly_scaled(seed):
+    """Return 30 samples of 20 features, whose sizes differ by up to 10⁶."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 20)) * 10.0 ** rng.uniform(-3.0, 3.0, 20)
+    return X, X @ np.repeat([0.0, 1.0, -1.0, 0.0], 5) + 0.1 * rng.normal(size=30)
+
+
+@pytest.mark.parametrize("to_format", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.filterwarnings("ignore:FusedLinearRegression. cv chooses")
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+def test_badly_scaled_columns(to_format, seed):
+    """Entries of u have steps of their own: with one step the fits take thousands of iterations."""
+    X, y = badly_scaled(seed)
+    model = FusedLinearRegression(n_lambdas=6, cv=2).fit(to_format(X), y)
+    results = [result for row in model.path_.results for result in row]
+    assert all(result.status == "optimal" for result in results)
+    assert max(result.iterations for result in results) < 200
+
+
+def test_badly_scaled_columns_with_sparsity():
+    X, y = badly_scaled(2)
+    lam = 1e-3 * float(np.abs(X.T @ y).max())
+    result = FusedLinearRegression(lam=lam, sparsity=0.1 * lam).fit(X, y).result_
+    assert (result.status, result.method) == ("optimal", "pdhg")
+    assert "columns" in result.reason
+
+
+def test_a_fit_that_misses_the_tolerance_warns():
+    X, y = badly_scaled(0)
+    model = FusedLinearRegression(lam=1.0, solve_options={"max_iterations": 2})
+    with pytest.warns(ConvergenceWarning, match="FusedLinearRegression: the fit has a relative"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "message"),
+    [
+        (1, "X must have 2 samples or more if lam is 'cv', got 1 sample"),
+        (3, "cv must not exceed the 3 samples of X, got 5"),
+    ],
+)
+def test_too_few_samples_for_folds(n_samples, message):
+    X = np.arange(4.0 * n_samples).reshape(n_samples, 4)
+    with pytest.raises(ValueError, match=message):
+        FusedLinearRegression().fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("has_intercept", [False, True])
+def test_column_squares_of_centred_columns(has_intercept):
+    rng = np.random.default_rng(1)
+    X, weights = rng.normal(size=(6, 3)) + 2.0, rng.uniform(size=6)
+    means = X.mean(axis=0)
+    A = CentredMatrix(sparse.csr_array(X), means, has_intercept)
+    columns = np.column_stack([X - means, np.ones((6, int(has_intercept)))])
+    np.testing.assert_allclose(A.column_squares(weights), weights @ columns**2)

@@ -45,6 +45,16 @@ class CentredMatrix:
         slope = self._matrix.T @ q - self._means * total
         return np.append(slope, total) if self._has_intercept else np.asarray(slope)
 
+    def column_squares(self, weights: Floats) -> Floats:
+        """Return the sums of the squares of the columns, for weights of the rows.
+
+        Only their size matters, so they may have errors of a few roundoffs of the means.
+        """
+        total, means = float(weights.sum()), self._means
+        products = 2.0 * (self._matrix.T @ weights) - total * means
+        squares = np.maximum(self._matrix.power(2).T @ weights - means * products, 0.0)
+        return np.append(squares, total) if self._has_intercept else np.asarray(squares)
+
 
 class Design:
     """A design matrix with sample weights.

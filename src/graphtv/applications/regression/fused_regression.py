@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 try:
     from sklearn.base import BaseEstimator, is_classifier
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.model_selection import check_cv
     from sklearn.utils.extmath import safe_sparse_dot
     from sklearn.utils.validation import _check_sample_weight
@@ -33,6 +34,9 @@ from graphtv.applications.regression.linear_model import Fit, LinearModel
 from graphtv.applications.regression.regression_path import RegressionPath, usual_lambdas
 from graphtv.graph.graph import Graph
 from graphtv.graph.grid import grid_graph
+
+MOST_ITERATIONS = 10_000
+"""Most iterations per λ, unless `solve_options` has another limit: a fit ends in any case."""
 
 
 class FusedRegression(BaseEstimator):  # type: ignore[misc]
@@ -141,6 +145,7 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
             self.results_ = tuple(fit.result for fit in fits)
         self.coef_, self.intercept_, self.n_pieces_ = rows, intercepts, pieces
         self.n_iter_ = max(result.iterations for result in self.results_)
+        self._warn_of_gap()
 
     def _model(self, X: Any, target: Floats, weights: Floats, rows: Any) -> LinearModel:
         there = rows[weights[rows] > 0.0]
@@ -155,7 +160,8 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
         )
 
     def _options(self) -> dict[str, Any]:
-        return {"tol": self.tol, **(self.solve_options or {})}
+        given = self.solve_options or {}
+        return {"tol": self.tol, "max_iterations": MOST_ITERATIONS, **given}
 
     def _lambdas(self, models: list[LinearModel]) -> Floats:
         shared = shared_options(self.solve_options or {})
@@ -174,7 +180,7 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, targets: list[Floats], weights: Floats, lambdas: Floats
     ) -> Floats:
         """Return the mean loss of the held-out samples per fold and λ."""
-        folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y))
+        folds = list(self._splitter(y).split(X, y))
         errors = np.zeros((len(folds), len(lambdas)))
         options = self._options()
         for k, (train, test) in enumerate(folds):
@@ -190,6 +196,32 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
             if self.verbose:
                 print(f"fold {k + 1}/{len(folds)}: least error {errors[k].min():.5g}", flush=True)
         return errors
+
+    def _splitter(self, y: Any) -> Any:
+        """Return the folds of cross-validation; raise if there are fewer samples than folds."""
+        n_samples, cv = len(y), self.cv
+        if n_samples < 2:
+            raise ValueError(
+                f"X must have 2 samples or more if lam is 'cv', got {n_samples} sample:"
+                " cross-validation holds out samples; give lam a number"
+            )
+        if isinstance(cv, int | np.integer) and cv > n_samples:
+            raise ValueError(f"cv must not exceed the {n_samples} samples of X, got {cv}")
+        return check_cv(cv, y, classifier=is_classifier(self))
+
+    def _warn_of_gap(self) -> None:
+        """Warn if a chosen fit misses the tolerance, and not if only rounding forbids a proof."""
+        worst = max(self.results_, key=lambda result: result.relative_gap)
+        tol, name = self._options()["tol"], type(self).__name__
+        if worst.status == "optimal" or worst.relative_gap <= tol:
+            return
+        warnings.warn(
+            f"{name}: the fit has a relative gap of {worst.relative_gap:.2g}, above"
+            f" tol={tol:g} (status {worst.status!r}). Scale the columns of X to"
+            " a similar size, increase tol, or give solve_options a larger max_iterations",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     def _warn_of_end(self, best: int) -> None:
         if best == self.n_lambdas - 1 and self.n_lambdas > 1:

@@ -48,7 +48,8 @@ class FusedLinearRegression(RegressorMixin, FusedRegression):  # type: ignore[mi
     tol : float, default=1e-4
         Relative gap to certify.
     solve_options : dict, default=None
-        Further options of `solve`, such as ``time_limit`` or ``n_threads``.
+        Further options of `solve`, such as ``time_limit`` or ``n_threads``. The default of
+        ``max_iterations`` is 10 000 for each λ.
     verbose : bool, default=False
         Print a line per fold.
 
@@ -78,6 +79,8 @@ class FusedLinearRegression(RegressorMixin, FusedRegression):  # type: ignore[mi
     -----
     UserWarning
         If cross-validation chooses the smallest λ of the path.
+    sklearn.exceptions.ConvergenceWarning
+        If the fit misses the tolerance.
 
     References
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 try:
     from sklearn.base import ClassifierMixin
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError as error:
     message = 'regression on a graph needs scikit-learn: pip install "graphtv[ml]"'
     raise ImportError(message) from error
@@ -51,7 +51,8 @@ class FusedLogisticRegression(ClassifierMixin, FusedRegression):  # type: ignore
     tol : float, default=1e-4
         Relative gap to certify.
     solve_options : dict, default=None
-        Further options of `solve`, such as ``time_limit`` or ``n_threads``.
+        Further options of `solve`, such as ``time_limit`` or ``n_threads``. The default of
+        ``max_iterations`` is 10 000 for each λ.
     verbose : bool, default=False
         Print a line per fold.
 
@@ -83,6 +84,8 @@ class FusedLogisticRegression(ClassifierMixin, FusedRegression):  # type: ignore
     -----
     UserWarning
         If cross-validation chooses the smallest λ of the path.
+    sklearn.exceptions.ConvergenceWarning
+        If the fit misses the tolerance.
 
     Examples
     --------
@@ -121,6 +124,13 @@ class FusedLogisticRegression(ClassifierMixin, FusedRegression):  # type: ignore
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must have two classes or more, got one class, {self.classes_[0]!r}"
+            )
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        present = np.unique(numbers[weights > 0.0])
+        if len(present) == 1:
+            raise ValueError(
+                "sample_weight must be positive in two classes or more, got one class,"
+                f" {self.classes_[present[0]]!r}"
             )
         which = [1] if len(self.classes_) == 2 else list(range(len(self.classes_)))
         targets = [np.where(numbers == k, 1.0, -1.0) for k in which]
