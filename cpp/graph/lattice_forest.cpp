@@ -2,10 +2,25 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "parallel/watch.hpp"
 
 namespace graphtv {
+
+namespace {
+
+// Whether the edges are (0, 1), (1, 2), … up to the last vertex.
+bool is_path_in_order(const EdgeList& forest) {
+    if (forest.edges.size() + 1 != at(forest.n_vertices)) return false;
+    Vertex next = 0;
+    return std::ranges::all_of(forest.edges, [&](Edge e) {
+        const Vertex here = next++;
+        return e.tail == here && e.head == here + 1;
+    });
+}
+
+}  // namespace
 
 std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
                                                       std::span<const double> edge_weights) {
@@ -18,14 +33,41 @@ std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
 
     LatticeForest lattice{
         stride, {}, {0}, {}, std::vector<EdgeIndex>(n, no_edge), std::vector<bool>(n)};
+    if (is_path_in_order(forest)) {
+        std::iota(lattice.edge.begin(), lattice.edge.end() - 1, EdgeIndex{0});
+        std::fill(lattice.is_tail.begin(), lattice.is_tail.end() - 1, true);
+        lattice.chain_start.push_back(0);
+        lattice.chain_begin.push_back(forest.n_vertices);
+    } else if (!lattice.find_chains(forest)) {
+        return std::nullopt;
+    }
+
+    const double first_weight = edge_weights[0];
+    if (std::ranges::all_of(edge_weights, [&](double w) { return w == first_weight; })) {
+        lattice.weight.assign(1, first_weight);
+        return lattice;
+    }
+    const auto step = at(stride);
+    lattice.weight.reserve(at(lattice.chain_begin.back()));
+    for (const Vertex start : lattice.chain_start) {
+        if (lattice.weight.size() % 1024 < step) Watched::look();
+        auto v = at(start);
+        for (; lattice.edge[v] != no_edge; v += step)
+            lattice.weight.push_back(edge_weights[at(lattice.edge[v])]);
+        lattice.weight.push_back(0.0);
+    }
+    return lattice;
+}
+
+bool LatticeForest::find_chains(const EdgeList& forest) {
+    const auto n = at(forest.n_vertices), step = at(stride);
     for_watched(forest.edges.size(), [&](std::size_t e) {
         const auto [tail, head] = forest.edges[e];
         const auto first = at(std::min(tail, head));
-        lattice.edge[first] = static_cast<EdgeIndex>(e);
-        lattice.is_tail[first] = tail < head;
+        edge[first] = static_cast<EdgeIndex>(e);
+        is_tail[first] = tail < head;
     });
-    const auto step = at(stride);
-    const auto joins = [&](std::size_t v) { return lattice.edge[v] != no_edge; };
+    const auto joins = [&](std::size_t v) { return edge[v] != no_edge; };
     // The end of the chain through each vertex. Runs backwards, so that memory is read in order.
     std::vector<Vertex> end(n);
     for_watched(n, [&](std::size_t i) {
@@ -36,24 +78,10 @@ std::optional<LatticeForest> LatticeForest::recognize(const EdgeList& forest,
     for_watched(n, [&](std::size_t v) {
         if (!joins(v) || (v >= step && joins(v - step))) return;  // not the start of a chain
         n_reached += (at(end[v]) - v) / step + 1;
-        lattice.chain_start.push_back(static_cast<Vertex>(v));
-        lattice.chain_begin.push_back(static_cast<Vertex>(n_reached));
+        chain_start.push_back(static_cast<Vertex>(v));
+        chain_begin.push_back(static_cast<Vertex>(n_reached));
     });
-    if (n_reached < n / 2) return std::nullopt;
-
-    const double first_weight = edge_weights[0];
-    if (std::ranges::all_of(edge_weights, [&](double w) { return w == first_weight; })) {
-        lattice.weight.assign(1, first_weight);
-        return lattice;
-    }
-    lattice.weight.reserve(n_reached);
-    for (const Vertex start : lattice.chain_start) {
-        if (lattice.weight.size() % 1024 < step) Watched::look();
-        auto v = at(start);
-        for (; joins(v); v += step) lattice.weight.push_back(edge_weights[at(lattice.edge[v])]);
-        lattice.weight.push_back(0.0);
-    }
-    return lattice;
+    return n_reached >= n / 2;
 }
 
 }  // namespace graphtv

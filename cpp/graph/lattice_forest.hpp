@@ -27,6 +27,10 @@ struct LatticeForest {
     std::vector<bool> is_tail;    // by vertex: whether it is the tail of that edge
 
     Vertex n_chains() const { return static_cast<Vertex>(chain_start.size()); }
+
+    // Fills everything but the weights for edges in any order. Returns false if they cover less
+    // than half of the vertices.
+    bool find_chains(const EdgeList& forest);
 };
 
 }  // namespace graphtv

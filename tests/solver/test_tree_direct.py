@@ -51,3 +51,13 @@ def test_a_cycle_beside_isolated_vertices(penalty):
         result = solve(problem, method=method)
         verify(result, problem)
         assert result.status == "optimal"
+
+
+@pytest.mark.parametrize("weights", [np.full(29, 0.7), np.linspace(0.1, 2.0, 29)])
+def test_a_path_has_the_same_solution_for_any_order_of_its_edges(weights):
+    edges, order = np.stack([np.arange(29), np.arange(1, 30)], axis=1), np.arange(29)[::-1]
+    loss = SquaredLoss(signal(30))
+    ordered = solve(Problem(Graph(30, edges, weights), loss))
+    turned = solve(Problem(Graph(30, edges[order], weights[order]), loss))
+    np.testing.assert_array_equal(ordered.u, turned.u)
+    np.testing.assert_array_equal(ordered.p[order], turned.p)
