@@ -48,7 +48,7 @@ void bind_groups(nb::module_& m) {
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
         nb::arg("signal").noconvert(), nb::arg("vertex_weights").noconvert(),
-        nb::arg("watch") = nb::none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+        nb::arg("watch") = nb::none(), nb::keep_alive<1, 3>(),
         "`vertex_weights` may be empty: all ones.");
     bind_descent(coupled);
 }

@@ -6,7 +6,7 @@
 // The vertex weights c are the same in all channels. So the dual objective is, as a function of the
 // flow of one edge, a paraboloid with circular level sets, and its maximum over the ball is the
 // projection of its maximum. One iteration updates the edges in a fixed order, from an extrapolated
-// flow y.
+// flow y. All is computed in units of the range of the data.
 #pragma once
 
 #include <span>
@@ -14,13 +14,14 @@
 
 #include "graph/types.hpp"
 #include "parallel/watch.hpp"
+#include "solver/descent/coupled_edges.hpp"
 #include "solver/descent/momentum.hpp"
 
 namespace graphtv {
 
 class CoupledDescent {
   public:
-    // The graph and its weights are borrowed. The signal has one channel after another. Vertex weights
+    // The graph is borrowed. The signal has one channel after another. Vertex weights
     // are positive, or empty for ones. Starts from p = 0.
     CoupledDescent(const EdgeList& graph, std::span<const double> weights,
                    std::span<const double> signal, std::span<const double> vertex_weights);
@@ -45,24 +46,25 @@ class CoupledDescent {
     bool restarted() const { return momentum_.restarted(); }
 
   private:
-    template <std::size_t known_channels>
+    CoupledEdges edges();
     bool sweep(Watch& watch, double& uphill);
-    void recompute();
-    double inverse(std::size_t i) const { return inverse_.empty() ? 1.0 : inverse_[i]; }
-    void settle() {
-        if (is_torn_) recompute();
-    }
+    void apply(const std::vector<double>& flow, std::vector<double>& out) const;
+    void restart();
+    void settle();
+    void forget_momentum();
+    double weight(std::size_t i) const { return inverse_.empty() ? 1.0 : 1.0 / inverse_[i]; }
 
     EdgeList graph_;
-    std::span<const double> weights_;
-    std::size_t n_channels_;
-    std::vector<double> inverse_;  // 1/c, or empty for ones
-    // The channels of a vertex or an edge are side by side.
-    std::vector<double> f_;      // less the mean of its channel
-    std::vector<double> means_;  // of the channels
+    std::size_t n_channels_, width_;  // see CoupledEdges
+    std::vector<double> capacity_;    // ω over the range
+    std::vector<double> inverse_;     // 1/c, or empty for ones
+    std::vector<double> g_;           // f = mean + range g
+    std::vector<double> means_;       // of the channels of f
+    double range_ = 0.0;
     std::vector<double> x_, y_;  // the flow and its extrapolation
-    std::vector<double> u_, r_;  // f - C⁻¹∇ᵀx and f - C⁻¹∇ᵀy
+    std::vector<double> u_, r_;  // g - C⁻¹∇ᵀx and g - C⁻¹∇ᵀy
     Momentum momentum_;
+    int drift_ = 0;         // iterations since u and r were recomputed
     bool is_torn_ = false;  // the watch ended a step: u and r are inconsistent with x
 };
 
