@@ -10,6 +10,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats
+from graphtv.objective.graph_objective import Slope
 from graphtv.objective.proof import Proof
 from graphtv.problem import Problem
 from graphtv.result import Unrounded
@@ -56,11 +57,17 @@ class Certificate(Proved):
     p: Floats
     proof: Proof
 
-    def with_better(self, u: Floats, primal: float, n_threads: int = 1) -> Certificate:
-        """Return the certificate with another primal point if that is better."""
+    def with_better(
+        self, u: Floats, primal: float, n_threads: int = 1, slope: Slope | None = None
+    ) -> Certificate:
+        """Return the certificate with another primal point if that is better.
+
+        If the slope of p is given, it is not computed and stored a second time.
+        """
         if not primal < self.primal:
             return self
-        return certify(self.problem, u, self.p, n_threads)
+        proof = self.problem.objective.prove(u, self.p, n_threads, slope)
+        return Certificate(self.problem, u, self.p, proof)
 
     @property
     def error_bound(self) -> float | None:

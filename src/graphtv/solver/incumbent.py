@@ -167,7 +167,8 @@ class Incumbent:
             is_point = np.isfinite(found.u).all() and np.isfinite(found.p).all()
             found = found if is_point else self._best_known(None)
         if self._polished is not None and found.relative_gap > tolerance:
-            found = found.with_better(*self._polished, self._n_threads)
+            known = slope if found.p is p else None
+            found = found.with_better(*self._polished, self._n_threads, known)
         return found
 
     def offer(self, found: Certificate, tolerance: float) -> bool:
