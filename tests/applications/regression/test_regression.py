@@ -36,6 +36,7 @@ END_OF_PATH = "ignore:Fused.*chooses:UserWarning"
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings(END_OF_PATH)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # separable classes
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -233,6 +234,14 @@ def test_bad_parameters(parameters, message):
 def test_one_class():
     with pytest.raises(ValueError, match="y must have two classes"):
         FusedLogisticRegression(lam=1.0).fit(np.eye(3), np.ones(3))
+
+
+def test_separable_classes_warn():
+    """The loss tends to 0 as equal coefficients grow, which costs no total variation."""
+    X, y = np.array([[-2.0, -1.0], [-1.0, -2.0], [1.0, 2.0], [2.0, 1.0]]), [0, 0, 1, 1]
+    model = FusedLogisticRegression(lam=1.0, solve_options={"max_iterations": 50})
+    with pytest.warns(ConvergenceWarning, match="there is no best fit without sparsity"):
+        model.fit(X, y)
 
 
 def test_one_class_of_positive_weight():

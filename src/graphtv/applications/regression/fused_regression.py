@@ -43,6 +43,7 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
     """What both estimators share. A subclass has a loss, and one or more targets."""
 
     _loss: str
+    _hint = ""  # what else may help a fit that misses the tolerance
 
     def __init__(
         self,
@@ -218,7 +219,8 @@ class FusedRegression(BaseEstimator):  # type: ignore[misc]
         warnings.warn(
             f"{name}: the fit has a relative gap of {worst.relative_gap:.2g}, above"
             f" tol={tol:g} (status {worst.status!r}). Scale the columns of X to"
-            " a similar size, increase tol, or give solve_options a larger max_iterations",
+            " a similar size, increase tol, or give solve_options a larger max_iterations"
+            f"{self._hint}",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -99,6 +99,7 @@ class FusedLogisticRegression(ClassifierMixin, FusedRegression):  # type: ignore
     """
 
     _loss = "logistic"
+    _hint = ". If equal coefficients separate the classes, there is no best fit without sparsity"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
