@@ -49,6 +49,23 @@ def test_every_claim_is_true(kind, penalty):
             verify(result, problem)
 
 
+@pytest.mark.parametrize("n_channels", [1, 2, 3, 4, 5, 7, 8, 9, 13])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_any_number_of_coupled_channels(n_channels, scale):
+    graph = make_graph("random", 3)
+    rng = np.random.default_rng(n_channels)
+    signal = rng.normal(size=(graph.n_vertices, n_channels))
+    signal[0] *= scale  # an outlier
+    problem = Problem(graph, SquaredLoss(signal), CoupledTV())
+    result = solve(problem, method="descent", tol=1e-9)
+    assert result.status == "optimal", result
+    verify(result, problem)
+    turned = np.linalg.qr(rng.normal(size=(n_channels, n_channels)))[0]
+    rotated = solve(Problem(graph, SquaredLoss(signal @ turned), CoupledTV()), tol=1e-9)
+    bound = result.error_bound + rotated.error_bound + 1e-9 * np.linalg.norm(signal)
+    assert np.linalg.norm(result.u @ turned - rotated.u) <= bound
+
+
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_claims_of_unfinished_runs(penalty):
     for iterations in (0, 1, 2, 7):

@@ -189,7 +189,7 @@ class Tuning:
     uneven_columns: float = 0.1
     """Smallest over largest square of the columns of an operator, below which each entry of u has a
     step of its own (regression with scaled columns)."""
-    very_uneven_columns: float = 1e-3
+    very_uneven_columns: float = 1e-6
     """The same, below which PDHG is faster if entries must have the same step (with sparsity)."""
     step_gap: float = 0.5
     """Duality gap of a proximal step, relative to the square of its length (operators)."""
