@@ -232,7 +232,7 @@ void channels_are_told_apart() {
 void fallback_is_exact() {
     Random random(9);
     int n_fallbacks = 0;
-    for (int trial = 0; trial < 300; ++trial) {
+    for (int trial = 0; trial < 400; ++trial) {
         const auto n = static_cast<Vertex>(integer(random, 2, trial % 5 == 0 ? 1'000 : 60));
         const auto graph = random_graph(n, static_cast<int>(integer(random, 1, 4 * n)), random);
         const auto f = signal(all_signals[random() % all_signals.size()], at(n), random);

@@ -198,9 +198,9 @@ async def test_scribbles_are_downloaded_and_loaded_again():
         first = await tab.hear_done("labels")
         _, data = await tab.download("scribbles.png")
         assert decoded(data).getpalette()[3:12] == [250, 0, 0, 0, 250, 0, 1, 2, 3]
-        await tab.say("clear")
-        await tab.hear("waiting")
         await tab.say("classes", names=["a", "b"])
+        await tab.say("clear")
+        await tab.hear("waiting")  # the answer to the last message: both have arrived
         assert await tab.upload_scribbles(data) == (200, '{"classes": 3}')
         told = await tab.hear("classes")
         assert told["names"] == ["sky", "unused", "sea"]

@@ -135,10 +135,10 @@ class PartitionedGraph:
         from graphtv.scale.edge_blocks import collect
 
         lengths = _as_sizes(sizes)
-        return cls.made_of(lengths, *collect(lengths, edges, weights))
+        return cls._made_of(lengths, *collect(lengths, edges, weights))
 
     @classmethod
-    def made_of(
+    def _made_of(
         cls,
         sizes: tuple[int, ...],
         n_inner: Iterable[int],

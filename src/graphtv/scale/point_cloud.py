@@ -191,7 +191,7 @@ def knn_graph_in_parts(points: Any, k: int, length: float | None) -> Partitioned
     made = collect_blocks(
         tuple(map(int, sizes)), list(zip(flat[::2], flat[1::2], strict=True)), is_sum=False
     )
-    return PartitionedGraph.made_of(
+    return PartitionedGraph._made_of(
         tuple(map(int, sizes)),
         *made,
         lambda s, m, a: ChunkNumbering(s, m, a, lengths, counts, labels),
