@@ -29,7 +29,8 @@ from graphtv.cli.files import read_scribbles
 from graphtv.cli.tables import Table
 from graphtv.io import dimacs
 from graphtv.io.errors import FileError
-from graphtv.io.pictures import Picture, encode, picture_of
+from graphtv.io.picture import Picture
+from graphtv.io.pictures import encode, picture_of
 from reliability.harness import Figures, Property
 
 BATCH = 50

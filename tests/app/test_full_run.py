@@ -9,7 +9,7 @@ from graphtv.app.full_run import FullRun, TooLargeError
 from graphtv.app.limits import Limits
 from graphtv.app.photo import Photo
 from graphtv.app.time_slice import TimeSlice
-from graphtv.io.pictures import Picture
+from graphtv.io.picture import Picture
 
 
 def never():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphtv.app.photo import Photo, averaged, reduced, reduced_shape
-from graphtv.io.pictures import Picture
+from graphtv.io.picture import Picture
 
 
 @pytest.mark.parametrize(

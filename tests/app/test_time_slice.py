@@ -6,7 +6,7 @@ import pytest
 from graphtv.app import denoiser, segmenter
 from graphtv.app.photo import Photo
 from graphtv.app.time_slice import TimeSlice
-from graphtv.io.pictures import Picture
+from graphtv.io.picture import Picture
 from page_support import halves
 
 

@@ -12,7 +12,8 @@ import pytest
 from commands import refused
 from graphtv import denoise_tv, suggest_weight
 from graphtv.cli import main
-from graphtv.io.pictures import Picture, encode, picture_of
+from graphtv.io.picture import Picture
+from graphtv.io.pictures import encode, picture_of
 
 Image = pytest.importorskip("PIL.Image")
 tifffile = pytest.importorskip("tifffile")

@@ -16,7 +16,8 @@ pytest.importorskip("png")
 
 from graphtv.io import deep_png
 from graphtv.io.errors import FileError
-from graphtv.io.pictures import Picture, encode, picture_of
+from graphtv.io.picture import Picture
+from graphtv.io.pictures import encode, picture_of
 
 ADAM7 = (
     (0, 0, 8, 8),

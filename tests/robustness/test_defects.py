@@ -125,7 +125,8 @@ def test_tiff_with_a_loop_of_pages_does_not_hang():
     """Its second directory is empty and its own successor, which gives an endless loop."""
     pytest.importorskip("tifffile")
     from graphtv.io.errors import FileError
-    from graphtv.io.pictures import Picture, encode, picture_of
+    from graphtv.io.picture import Picture
+    from graphtv.io.pictures import encode, picture_of
 
     data = bytearray(encode(Picture(np.zeros((5, 6), np.uint8), "tiff"), "tiff"))
     first = int.from_bytes(data[4:8], "little")
@@ -142,7 +143,8 @@ def test_tiff_that_claims_to_be_huge_does_not_hang(height):
     """A height of millions of rows, in strips of one row each, in a file of 300 bytes."""
     pytest.importorskip("tifffile")
     from graphtv.io.errors import FileError
-    from graphtv.io.pictures import Picture, encode, picture_of
+    from graphtv.io.picture import Picture
+    from graphtv.io.pictures import encode, picture_of
 
     data = bytearray(encode(Picture(np.zeros((5, 6), np.uint8), "tiff"), "tiff"))
     first = int.from_bytes(data[4:8], "little")

@@ -10,7 +10,8 @@ from graphtv.app import downloads
 from graphtv.app.limits import VIEW_PIXELS
 from graphtv.app.photo import Photo, reduced
 from graphtv.app.session import Session
-from graphtv.io.pictures import Picture, of_type
+from graphtv.io.picture import Picture
+from graphtv.io.pictures import of_type
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from graphtv.app.strokes import enlarged_marks
 from graphtv.io.palette import Colour, default_colour
-from graphtv.io.pictures import Picture, encode
+from graphtv.io.picture import Picture
+from graphtv.io.pictures import encode
 
 GREY = (128, 128, 128)
 

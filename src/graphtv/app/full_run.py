@@ -21,7 +21,8 @@ from graphtv.app.denoiser import TOLERANCE, Job
 from graphtv.app.limits import Limits
 from graphtv.app.photo import Photo
 from graphtv.applications.imaging.denoising import denoise_tv
-from graphtv.io.pictures import Picture, of_type
+from graphtv.io.picture import Picture
+from graphtv.io.pictures import of_type
 from graphtv.solver.progress import Info
 from graphtv.solver.reach import Reach
 

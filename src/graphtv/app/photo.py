@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from graphtv._validate import Floats, as_intensities, white_level
-from graphtv.io.pictures import Picture
+from graphtv.io.picture import Picture
 
 WINDOW = (0.1, 99.9)
 """Percentiles that are shown as black and white if an image has more than 8 bits."""

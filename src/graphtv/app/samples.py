@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphtv._validate import Floats
 from graphtv.app.photo import Photo
-from graphtv.io.pictures import Picture
+from graphtv.io.picture import Picture
 
 HEIGHT, WIDTH, N_SLICES = 240, 360, 16
 

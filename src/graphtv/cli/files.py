@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from graphtv.cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from graphtv.io.pictures import Picture
+    from graphtv.io.picture import Picture
     from graphtv.io.scribbles import Scribbles
 
 STANDARD = "-"

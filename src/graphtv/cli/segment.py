@@ -29,7 +29,7 @@ from graphtv.cli.solving import (
 )
 
 if TYPE_CHECKING:
-    from graphtv.io.pictures import Picture
+    from graphtv.io.picture import Picture
     from graphtv.io.scribbles import Scribbles
 
 SUFFIXES = (".npy", ".png", ".tif", ".tiff")
@@ -196,7 +196,8 @@ def _pixels(picture: Picture, scribbles: Scribbles, arguments: argparse.Namespac
 
 
 def _encode(labels: Any, scribbles: Scribbles, path: str) -> bytes:
-    from graphtv.io.pictures import Picture, encode, encode_labels
+    from graphtv.io.picture import Picture
+    from graphtv.io.pictures import encode, encode_labels
 
     kind = format_of(path, "png" if labels.ndim == 2 else "npy")
     if kind == "png":
@@ -208,7 +209,8 @@ def _overlay(pixels: Any, labels: Any, scribbles: Scribbles) -> bytes:
     """Return the image tinted by class, with white borders."""
     import numpy as np
 
-    from graphtv.io.pictures import Picture, encode
+    from graphtv.io.picture import Picture
+    from graphtv.io.pictures import encode
 
     low, high = (float(pixels.min()), float(pixels.max())) if pixels.dtype != np.uint8 else (0, 255)
     grey = (pixels.astype(float) - low) / ((high - low) or 1.0)

@@ -8,20 +8,17 @@ written.
 from __future__ import annotations
 
 import contextlib
-import logging
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import white_level
-from graphtv.io import deep_png
+from graphtv.io import deep_png, tiff
 from graphtv.io.errors import FileError
-from graphtv.io.tiff_metadata import metadata_of, write_options
+from graphtv.io.picture import Picture, can_unpack, native
 
 FORMATS = {
     ".jpeg": "jpeg",
@@ -38,40 +35,7 @@ JPEG_QUALITY = 95
 MOST_PIXELS = 2**29
 """A PNG or JPEG whose header declares more than twice as many pixels is rejected."""
 
-MOST_UNPACKED, MOST_PACKING = 2**26, 20_000
-"""Largest size of a decompressed file: a constant, plus a number of bytes per file byte."""
-
 Colour = tuple[int, int, int]
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """An image, a volume or an array from a file.
-
-    Attributes
-    ----------
-    pixels : ndarray
-        The pixels without transparency.
-    format : str
-        ``png``, ``jpeg``, ``tiff`` or ``npy``, or Pillow's name of a format that can only be read.
-    channel_axis : int or None
-        The axis of the colour channels according to the file.
-    alpha : ndarray or None
-        The transparency, with the shape of the pixels without channels.
-    extras : dict
-        Metadata to preserve: ``icc_profile`` and ``dpi``, or ``axes`` and metadata of a TIFF.
-    """
-
-    pixels: NDArray[Any]
-    format: str
-    channel_axis: int | None = None
-    alpha: NDArray[Any] | None = None
-    extras: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def n_channels(self) -> int:
-        """The number of colour channels."""
-        return 1 if self.channel_axis is None else self.pixels.shape[self.channel_axis]
 
 
 # Reading -----------------------------------------------------------------------------------------
@@ -87,7 +51,7 @@ def picture_of(data: bytes, name: str, *, most_values: int | None = None) -> Pic
     if data[:6] == b"\x93NUMPY":
         return _read_npy(data, name)
     if data[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
-        return _read_tiff(data, name, most_values)
+        return tiff.read(data, name, most_values) or _read_with_pillow(data, name)
     return _read_with_pillow(data, name)
 
 
@@ -98,7 +62,7 @@ def _read_npy(data: bytes, name: str) -> Picture:
         raise FileError(f"{name} cannot be read as .npy: {error}") from None
     if array.dtype.kind not in "buif":
         raise FileError(f"{name} must hold real numbers, got dtype {array.dtype}")
-    return Picture(_native(array), "npy")
+    return Picture(native(array), "npy")
 
 
 def _read_with_pillow(data: bytes, name: str) -> Picture:
@@ -144,7 +108,7 @@ def _believe(image: Any, n_bytes: int) -> None:
     width, height = image.size
     # Pillow allocates a pointer per row.
     claimed = height * (width * len(image.getbands()) + 8)
-    if claimed > MOST_UNPACKED + MOST_PACKING * n_bytes:
+    if not can_unpack(claimed, n_bytes):
         raise ValueError(f"it declares {width} × {height} pixels, but has {n_bytes} bytes")
 
 
@@ -179,7 +143,7 @@ def _from_pillow(image: Any, data: bytes, name: str) -> Picture:
     pixels = np.array(image)
     if kind == "png" and data[24] == 16:
         pixels = pixels.astype(np.uint16)
-    return _without_alpha(_native(pixels), kind, extras)
+    return _without_alpha(native(pixels), kind, extras)
 
 
 def _without_alpha(pixels: NDArray[Any], kind: str, extras: dict[str, Any]) -> Picture:
@@ -189,91 +153,6 @@ def _without_alpha(pixels: NDArray[Any], kind: str, extras: dict[str, Any]) -> P
         pixels, alpha = pixels[..., :-1], np.ascontiguousarray(pixels[..., -1])
         pixels = np.ascontiguousarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels)
     return Picture(pixels, kind, 2 if pixels.ndim == 3 else None, alpha, extras)
-
-
-def _has_endless_pages(data: bytes) -> bool:
-    """Return whether the linked list of directories of a TIFF contains a loop."""
-    order: Literal["little", "big"] = "little" if data[:1] == b"I" else "big"
-    is_big = data[2:4] in (b"+\0", b"\0+")
-    width, first, count, entry = (8, 8, 8, 20) if is_big else (4, 4, 2, 12)
-    at, seen = int.from_bytes(data[first : first + width], order), set[int]()
-    while 0 < at <= len(data) - count:
-        if at in seen:
-            return True
-        seen.add(at)
-        at += count + entry * int.from_bytes(data[at : at + count], order)
-        at = int.from_bytes(data[at : at + width], order) if at <= len(data) - width else 0
-    return False
-
-
-def _read_tiff(data: bytes, name: str, most_values: int | None = None) -> Picture:
-    tifffile = _tifffile()
-    if _has_endless_pages(data):
-        raise FileError(f"{name} cannot be read as TIFF: its list of pages contains a loop")
-    complaints = _Complaints(logging.ERROR)
-    logger = logging.getLogger("tifffile")
-    was_loud, logger.propagate = logger.propagate, False
-    logger.addHandler(complaints)
-    try:
-        with tifffile.TiffFile(BytesIO(data)) as file:
-            page, series = file.pages[0], file.series[0]
-            if page.photometric not in (tifffile.PHOTOMETRIC.MINISBLACK, tifffile.PHOTOMETRIC.RGB):
-                return _read_with_pillow(data, name)
-            if series.nbytes > MOST_UNPACKED + MOST_PACKING * len(data):
-                raise FileError(
-                    f"{name} cannot be read as TIFF: it declares the shape {series.shape}, but has"
-                    f" {len(data)} bytes"
-                )
-            if most_values is not None and math.prod(series.shape) > most_values:
-                raise FileError(
-                    f"{name} is too large: it declares the shape {series.shape}, but at most"
-                    f" {most_values} values are allowed"
-                )
-            n_pieces = math.prod(series.keyframe.chunked) * len(series.pages)
-            if n_pieces > len(data):  # each offset is stored in the file and takes some bytes
-                raise FileError(
-                    f"{name} cannot be read as TIFF: it declares {n_pieces} strips or tiles, but"
-                    f" has {len(data)} bytes"
-                )
-            axes, n_extra = series.axes, len(page.extrasamples)
-            extras = {"axes": axes, **metadata_of(file)}
-            pixels = series.asarray()
-    except Exception as error:  # of every kind: the file may say anything
-        if isinstance(error, FileError):
-            raise
-        if "imagecodecs" in str(error):  # a compression that Pillow may support
-            return _read_with_pillow(data, name)
-        raise FileError(f"{name} cannot be read as TIFF: {error}") from None
-    finally:
-        logger.removeHandler(complaints)
-        logger.propagate = was_loud
-    if complaints.first is not None:
-        raise FileError(f"{name} cannot be read as TIFF: {complaints.first}")
-    colours = [k for k, letter in enumerate(axes) if letter in "SC"]
-    axis = colours[-1] if colours else None
-    alpha = None
-    if axis is not None and axes[axis] == "S" and n_extra == 1 and pixels.shape[axis] in (2, 4):
-        alpha = np.ascontiguousarray(np.take(pixels, -1, axis))
-        pixels = np.delete(pixels, -1, axis)
-        if pixels.shape[axis] == 1:
-            pixels, axis = pixels.squeeze(axis), None
-            extras["axes"] = axes.replace("S", "")
-    return Picture(_native(np.ascontiguousarray(pixels)), "tiff", axis, alpha, extras)
-
-
-def _native(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in native byte order."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-class _Complaints(logging.Handler):
-    """Stores the first error that tifffile logs before it continues with zeros."""
-
-    first: str | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Store the first message."""
-        self.first = self.first or record.getMessage()
 
 
 # Writing -----------------------------------------------------------------------------------------
@@ -323,7 +202,7 @@ def encode(picture: Picture, kind: str) -> bytes:
     if kind == "npy":
         np.save(buffer, picture.pixels, allow_pickle=False)
     elif kind == "tiff":
-        _encode_tiff(picture, buffer)
+        tiff.write(picture, buffer)
     else:
         pixels = picture.pixels
         if picture.channel_axis is not None:
@@ -338,31 +217,6 @@ def encode(picture: Picture, kind: str) -> bytes:
         image = _pillow().fromarray(np.ascontiguousarray(pixels))
         image.save(buffer, kind.upper(), **options)
     return buffer.getvalue()
-
-
-def _encode_tiff(picture: Picture, buffer: BytesIO) -> None:
-    pixels, axis = picture.pixels, picture.channel_axis
-    options: dict[str, Any] = {}
-    if pixels.dtype == np.bool_:
-        pixels = pixels.astype(np.uint8) * np.uint8(255)
-    axes = picture.extras.get("axes", "")
-    if axis is not None and pixels.shape[axis] == 3 and pixels.ndim == 3 and axis == 2:
-        options["photometric"] = "rgb"
-    else:
-        options["photometric"] = "rgb" if axes.endswith("S") else "minisblack"
-        if len(axes) == pixels.ndim and "S" not in axes:
-            options["metadata"] = {"axes": axes}
-    extras = dict(picture.extras)
-    if picture.alpha is not None or len(axes) != pixels.ndim or "S" in axes[:-1]:
-        extras = {key: extras[key] for key in ("resolution", "icc_profile") if key in extras}
-    options |= write_options(extras, axes, pixels.shape)
-    if picture.alpha is not None:
-        at = pixels.ndim if axis is None else axis
-        parts = [pixels if axis is not None else np.expand_dims(pixels, at)]
-        pixels = np.concatenate([*parts, np.expand_dims(picture.alpha, at)], axis=at)
-        options |= {"extrasamples": ["unassalpha"], "planarconfig": "contig"}
-        options.pop("metadata", None)
-    _tifffile().imwrite(buffer, np.ascontiguousarray(pixels), **options)
 
 
 def encode_labels(labels: NDArray[np.uint8], colours: list[Colour]) -> bytes:
@@ -380,11 +234,3 @@ def _pillow() -> Any:
     except ImportError:
         raise FileError('images need Pillow: pip install "graphtv[image]"') from None
     return Image
-
-
-def _tifffile() -> Any:
-    try:
-        import tifffile
-    except ImportError:
-        raise FileError('TIFF needs tifffile: pip install "graphtv[image]"') from None
-    return tifffile

@@ -163,9 +163,10 @@ def _gather(
     graph, blocks, clouds = TaskGraph(), _blocks(whole), []
     begins = np.cumsum([0, *whole.chunks[0][:-1]])
     for tile, first in enumerate(firsts):
+        chunks = map(int, np.flatnonzero(counts[:, tile]))
         pieces = [
             graph.add("pick", _pick, blocks[c], labels[c], tile, int(begins[c]), -exponent)
-            for c in np.flatnonzero(counts[:, tile])
+            for c in chunks
         ]
         clouds.append(graph.add("tile", _tile, pieces, int(first), whole.shape[1]))
     return list(persist(graph.delayed(clouds)))
