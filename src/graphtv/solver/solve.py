@@ -12,7 +12,7 @@ from typing import Any
 from graphtv import _core
 from graphtv._memory import give_back
 from graphtv.problem import Problem
-from graphtv.result import History, Result
+from graphtv.result import History, Result, Status
 from graphtv.solver.certificate import (
     Certificate,
     certify_in_time,
@@ -26,6 +26,7 @@ from graphtv.solver.interrupts import interrupting
 from graphtv.solver.level_set import LevelSet
 from graphtv.solver.log import Log
 from graphtv.solver.loop import Callback, Run
+from graphtv.solver.one_step import Work, may_take_one_step, one_step, takes_one_step
 from graphtv.solver.options import PDHG
 from graphtv.solver.plan import Plan, plan
 from graphtv.solver.request import Request
@@ -162,6 +163,8 @@ def _solve_in_parts(problem: Any, **options: Any) -> Any:
 
 def _solve(request: Request, start: float) -> Result:
     """Run until the end, and once more if rounding u takes the result out of the tolerance."""
+    if (result := _in_one_step(request, start)) is not None:
+        return result
     log, ticker = Log(request.verbose), Ticker(request.stop)
     reports = request.callback is not None or request.verbose
     watch = _core.Watch(request.seconds, ticker if reports else request.stop)
@@ -171,12 +174,10 @@ def _solve(request: Request, start: float) -> Result:
         status, found = run()
         certificate = certify_rounded(request.problem, found, request.threads)
     is_rounded_away = status == "optimal" and certificate.relative_gap > run.tolerance
-    result = replace(
-        _outcome(request, chosen, run, found, certificate),
-        status="stalled" if is_rounded_away else status,
-        setup_time=setup_time,
-        solve_time=time.perf_counter() - start - setup_time,
-    )
+    solve_time = time.perf_counter() - start - setup_time
+    end: Status = "stalled" if is_rounded_away else status
+    work = _work_of(run, request.problem)
+    result = _outcome(request, chosen, work, found, certificate, end, setup_time, solve_time)
     log.footer(result, result.stages)
     if not is_rounded_away or request.tolerance <= EXACT_GAP:
         return result
@@ -186,6 +187,31 @@ def _solve(request: Request, start: float) -> Result:
     rest = request.from_result(result, tolerance, limit, watch.remaining)
     closer = _solve(rest, time.perf_counter())
     return _continued(result, closer, request.problem)
+
+
+def _in_one_step(request: Request, start: float) -> Result | None:
+    """Return the result of a problem that one step solves, otherwise None."""
+    if not may_take_one_step(request, TUNING):
+        return None
+    method, preconditioner, tolerance = request.method, request.preconditioner, request.tolerance
+    facts = Facts.of(request.problem._normal, method, preconditioner, tolerance)
+    chosen = plan(facts, TUNING)
+    if not takes_one_step(facts, chosen, TUNING):
+        return None
+    step = one_step(request, chosen, tolerance or exact_gap(request.problem), start, TUNING)
+    if step is None:
+        return None
+    solve_time = time.perf_counter() - start - step.setup_time
+    return _outcome(
+        request,
+        chosen,
+        step.work,
+        step.found,
+        step.certificate,
+        "optimal",
+        step.setup_time,
+        solve_time,
+    )
 
 
 def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> tuple[Run, Plan]:
@@ -223,15 +249,34 @@ def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> 
     return run, chosen
 
 
+def _work_of(run: Run, problem: Problem) -> Work:
+    """Return what a run did."""
+    stages, misfit = run.stages, problem.misfit
+    made, count = stages.preconditioner, stages.count
+    return Work(
+        "none" if made is None else made.name,
+        count.iterations,
+        count.sweeps,
+        run.progress.records,
+        run.progress.stages,
+        0 if misfit is None else misfit.map.calls - stages.calls_before,
+    )
+
+
 def _outcome(
-    request: Request, chosen: Plan, run: Run, found: Certificate, certificate: Certificate
+    request: Request,
+    chosen: Plan,
+    work: Work,
+    found: Certificate,
+    certificate: Certificate,
+    status: Status,
+    setup_time: float,
+    solve_time: float,
 ) -> Result:
-    """Return the result in the units of the user, without status and times."""
+    """Return the result in the units of the user."""
     problem, form = request.problem, request.problem._form
-    made, count, bound = run.stages.preconditioner, run.stages.count, certificate.error_bound
+    bound, proof, misfit = certificate.error_bound, certificate.proof, problem.misfit
     p, q = problem.objective.split(found.p)
-    misfit = problem.misfit
-    proof = certificate.proof
     return Result(
         u=from_core(form.restore(found.u), problem.shape),
         p=from_core(p, problem.dual_shape),
@@ -240,20 +285,20 @@ def _outcome(
         gap=form.objective(proof.gap),
         relative_gap=proof.relative_gap,
         rounding=form.objective(proof.rounding),
-        status="stalled",
+        status=status,
         tolerance=request.tolerance,
         method=chosen.method,
-        preconditioner="none" if made is None else made.name,
+        preconditioner=work.preconditioner,
         reason=chosen.reason,
-        iterations=count.iterations,
-        sweeps=count.sweeps,
-        setup_time=0.0,
-        solve_time=0.0,
-        history=History([form.record(record) for record in run.progress.records]),
-        stages=run.progress.stages,
+        iterations=work.iterations,
+        sweeps=work.sweeps,
+        setup_time=setup_time,
+        solve_time=solve_time,
+        history=History([form.record(record) for record in work.records]),
+        stages=work.stages,
         error_bound=None if bound is None else form.length(bound),
         residual_dual=None if q is None or misfit is None else from_core(q, misfit.loss.shape),
-        operator_calls=0 if misfit is None else misfit.map.calls - run.stages.calls_before,
+        operator_calls=work.operator_calls,
         assumptions=_assumptions(problem),
         _unrounded=None if form.centre is None else unrounded(found),
     )

@@ -91,6 +91,8 @@ class Tuning:
     """Tolerance below which max-flow may finish the run (choices: descent is faster at 1e-3)."""
     largest_tree: int = 1 << 21
     """Entries of u up to which a tree is solved in one uninterruptible step (latency: 0.2 s)."""
+    too_quick_to_stop: int = 1 << 14
+    """Entries of u up to which one step ignores Ctrl-C, which Python handles after it (0.5 ms)."""
     shortest_line: int = 12
     """Length of the last axis from which the vectorised grid kernel is faster (kernel timings)."""
     whole_grid: float = 0.9
