@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from graphtv.solver import solve
+from graphtv.solver.solve import solve
 
 
 def check_keywords(function: Callable[..., Any], given: Iterable[str], *further: str) -> None:

@@ -39,7 +39,7 @@ from graphtv.graph.grid import GridStructure, recognize_grid
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-METHODS = ("chains", "linear", "nested", "matroid", "auto")
+METHODS: tuple[str, ...] = ("chains", "linear", "nested", "matroid", "auto")
 SPANNING = ("maximum_weight", "breadth_first", "depth_first", "random")
 ORDERS = ("weight", "paper")
 
