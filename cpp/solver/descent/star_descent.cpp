@@ -82,6 +82,14 @@ void StarDescent<Real>::for_each_flow(const Run& run, std::size_t channel, const
 
 template <class Real>
 void StarDescent<Real>::u(std::span<double> out) const {
+    const auto smooth = lattice_.smooth_point();
+    for (std::size_t line = 0; line < smooth.size(); line += layout().width()) {
+        const double centre = centres_[line / layout().n_vertices()];
+        layout().for_each_place(line, 0, layout().width(), [&](std::size_t k, std::size_t i) {
+            out[line + k] = centre + range_ * static_cast<double>(smooth[i]);
+        });
+    }
+    if (!smooth.empty()) return;
     std::copy(f_.begin(), f_.end(), out.begin());
     layout().for_each_run(graph_.edges, 1, [&](const Run& run) {
         for (std::size_t c = 0; c < lattice_.n_channels(); ++c) {

@@ -31,7 +31,7 @@ class StarDescent {
         return lattice_.step(watch, n_threads, at_most);
     }
 
-    // u = f - Kᵀp.
+    // u = f - Kᵀp; in single precision the point of the last primal value, until the next step.
     void u(std::span<double> out) const;
 
     // p by edge, feasible to the precision of Real.

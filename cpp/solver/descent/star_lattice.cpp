@@ -15,12 +15,6 @@ namespace {
 template <class Real>
 constexpr int longest_drift = sizeof(Real) == sizeof(float) ? 16 : 1024;
 
-double distance(const float* a, const float* b, std::size_t n) {
-    return squared_distance(a, b, nullptr, n);
-}
-double distance(const double* a, const double* b, std::size_t n) {
-    return squared_distance(a, b, n);
-}
 double difference(const float* a, const float* b, std::size_t n) {
     return difference_of_squares(a, b, nullptr, n);
 }
@@ -55,48 +49,6 @@ StarLattice<Real>::StarLattice(std::span<const Vertex> shape, std::size_t n_chan
     for (auto* values : {&g_, &u_, &r_}) {
         Watched::look();
         values->resize(size);
-    }
-}
-
-// Calls body(run) for the blocks of a slab: line by line, phase by phase.
-template <class Real>
-template <class Body>
-void StarLattice<Real>::for_each_run(int slab, const Body& body) const {
-    const std::size_t begin = start(slab), end = begin + slab_, width = layout_.width();
-    const std::size_t n_phases = layout_.n_phases();
-    for (std::size_t line = begin; line < end; line += width) {
-        Run across{line, width, 0, {}, {}};  // along all axes but the last
-        for (std::size_t a = 1; a < layout_.n_axes(); ++a) {
-            const std::size_t stride = layout_.stride(a);
-            if (line / stride % layout_.length(a) + 1 == layout_.length(a)) continue;
-            const auto k = static_cast<std::size_t>(across.n_axes++);
-            across.axis[k] = a;
-            across.end[k] = line + stride;
-        }
-        const auto n_across = static_cast<std::size_t>(across.n_axes);
-        for (std::size_t phase = 0; phase < n_phases; ++phase) {
-            const std::size_t from = layout_.offset(phase);
-            const std::size_t size = layout_.offset(phase + 1) - from;
-            const bool has_last = size > 0 && (width - 1) % n_phases == phase;
-            const std::size_t next = phase + 1 < n_phases ? layout_.offset(phase + 1) : 1;
-            Run run{line + from, size - (has_last ? 1 : 0), 1, {0}, {line + next}};
-            if (blocks_ == Blocks::stars) {
-                run.n_axes += across.n_axes;
-                for (std::size_t k = 0; k < n_across; ++k) {
-                    run.axis[k + 1] = across.axis[k];
-                    run.end[k + 1] = across.end[k] + from;
-                }
-            }
-            if (run.size > 0) body(run);
-            if (has_last && n_across > 0 && blocks_ == Blocks::stars) {
-                Run last{run.place + run.size, 1, across.n_axes, across.axis, across.end};
-                for (std::size_t k = 0; k < n_across; ++k) last.end[k] += from + run.size;
-                body(last);
-            }
-        }
-        if (blocks_ == Blocks::edges)
-            for (std::size_t k = 0; k < n_across; ++k)
-                body(Run{line, width, 1, {across.axis[k]}, {across.end[k]}});
     }
 }
 
@@ -145,7 +97,7 @@ void StarLattice<Real>::restart(int n_threads) {
     forget_momentum();
     momentum_.start();
     drift_ = 0;
-    is_torn_ = false;
+    is_torn_ = is_smooth_ = false;
 }
 
 // Recomputes u from x and r from y.
@@ -195,6 +147,7 @@ template <class Real>
 void StarLattice<Real>::forget_momentum() {
     for (auto& axis : axes_) axis.y = axis.x;
     r_ = u_;
+    n_means_ = 0;
 }
 
 template <class Real>
@@ -220,22 +173,15 @@ int StarLattice<Real>::step(Watch& watch, int n_threads, int at_most) {
         n, watch, n_threads,
         [&](int pair, int t) { sweep(2 * pair, betas[static_cast<std::size_t>(t)]); },
         [&](int seam, int t) { close(seam, betas[static_cast<std::size_t>(t)]); });
+    is_smooth_ = false;
     if (!finished) {
         is_torn_ = true;
         return 0;
     }
     drift_ += n;
+    take_mean();
     if (momentum_.restarts(0.0, energy_of(std::span<const Real>(u_)))) forget_momentum();
     return n;
-}
-
-template <class Real>
-double StarLattice<Real>::primal_value(int n_threads) {
-    settle(n_threads);
-    double sum = distance(u_.data(), g_.data(), u_.size());
-    for (int slab = 0; slab < n_slabs_; ++slab)
-        for_each_run(slab, [&](const Run& run) { sum += variation(stars(run, u_)); });
-    return sum;
 }
 
 // Flows do not change the total of u, so g² - u² may be computed about any centre.

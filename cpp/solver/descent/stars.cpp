@@ -160,31 +160,101 @@ GRAPHTV_INLINE void move_stars(const Stars<Real>& s, Real beta) {
     move_axes<3>(s, beta);
 }
 
+// Σ x over one chunk, in a fixed order that the compiler can vectorise.
+template <class Real>
+GRAPHTV_INLINE double sum_of_chunk(const std::array<Real, chunk>& x, std::size_t n) {
+    constexpr std::size_t n_lanes = 8;
+    std::array<double, n_lanes> sums{};
+    std::size_t k = 0;
+    for (; k + n_lanes <= n; k += n_lanes)
+        for (std::size_t lane = 0; lane < n_lanes; ++lane)
+            sums[lane] += static_cast<double>(x[k + lane]);
+    double total = 0.0;
+    for (; k < n; ++k) total += static_cast<double>(x[k]);
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
+// ‖∇u‖² of n stars from the index `first` on.
+template <int n_axes, class Real>
+GRAPHTV_INLINE void squares_of(const Stars<Real>& s, std::size_t first, std::size_t n,
+                               std::array<Real, chunk>& squares) {
+    std::fill_n(squares.begin(), n, Real(0));
+    for (std::size_t c = 0; c < s.n_channels; ++c)
+        for (int a = 0; a < n_axes; ++a) {
+            const Real* centre = s.centre + c * s.channel + first;
+            const Real* end = s.ends[a] + c * s.channel + first;
+            if (s.exists[a] == nullptr) {
+                for (std::size_t k = 0; k < n; ++k)
+                    squares[k] += (centre[k] - end[k]) * (centre[k] - end[k]);
+            } else {
+                const Real* exists = s.exists[a] + first;
+                for (std::size_t k = 0; k < n; ++k) {
+                    const Real d = (centre[k] - end[k]) * exists[k];
+                    squares[k] += d * d;
+                }
+            }
+        }
+}
+
 template <int n_axes, class Real>
 GRAPHTV_INLINE double variation_of(const Stars<Real>& s) {
     std::array<Real, chunk> squares;
     double sum = 0.0;
     for (std::size_t first = 0; first < s.size; first += chunk) {
         const std::size_t n = std::min(chunk, s.size - first);
-        std::fill_n(squares.begin(), n, Real(0));
-        for (std::size_t c = 0; c < s.n_channels; ++c)
-            for (int a = 0; a < n_axes; ++a) {
-                const Real* centre = s.centre + c * s.channel + first;
-                const Real* end = s.ends[a] + c * s.channel + first;
-                const Real* exists = s.exists[a] == nullptr ? nullptr : s.exists[a] + first;
-                for (std::size_t k = 0; k < n; ++k) {
-                    Real d = centre[k] - end[k];
-                    if (exists != nullptr) d *= exists[k];
-                    squares[k] += d * d;
-                }
-            }
-        std::array<double, 8> sums{};
-        for (std::size_t k = 0; k < n; ++k)
-            squares[k] = std::sqrt(squares[k]) / s.inverse_capacity[first + k];
-        for (std::size_t k = 0; k < n; ++k) sums[k % 8] += static_cast<double>(squares[k]);
-        for (const double part : sums) sum += part;
+        squares_of<n_axes>(s, first, n, squares);
+        const Real* inverse = s.inverse_capacity + first;
+        for (std::size_t k = 0; k < n; ++k) squares[k] = std::sqrt(squares[k]) / inverse[k];
+        sum += sum_of_chunk(squares, n);
     }
     return sum;
+}
+
+template <int n_axes, class Real>
+GRAPHTV_INLINE double diffuse_along(const Stars<Real>& s, const Diffusion<Real>& d) {
+    std::array<Real, chunk> squares, conductance, along;
+    const Real width = d.width * d.width;
+    double sum = 0.0;
+    for (std::size_t first = 0; first < s.size; first += chunk) {
+        const std::size_t n = std::min(chunk, s.size - first);
+        squares_of<n_axes>(s, first, n, squares);
+        const Real* inverse = s.inverse_capacity + first;
+        for (std::size_t k = 0; k < n; ++k)
+            conductance[k] = Real(1) / (std::sqrt(squares[k] + width) * inverse[k]);
+        for (std::size_t k = 0; k < n; ++k) squares[k] = std::sqrt(squares[k]) / inverse[k];
+        sum += sum_of_chunk(squares, n);
+        for (int a = 0; a < n_axes; ++a) {
+            const Real* exists = s.exists[a] == nullptr ? nullptr : s.exists[a] + first;
+            for (std::size_t k = 0; k < n; ++k)
+                along[k] = exists == nullptr ? conductance[k] : conductance[k] * exists[k];
+            Real *here = d.denominator + first, *there = d.denominators[a] + first;
+#pragma GCC ivdep
+            for (std::size_t k = 0; k < n; ++k) {
+                here[k] += along[k];
+                there[k] += along[k];
+            }
+            for (std::size_t c = 0; c < s.n_channels; ++c) {
+                const Real* centre = s.centre + c * s.channel + first;
+                const Real* end = s.ends[a] + c * s.channel + first;
+                Real* at_centre = d.numerator + c * d.channel + first;
+                Real* at_end = d.numerators[a] + c * d.channel + first;
+#pragma GCC ivdep
+                for (std::size_t k = 0; k < n; ++k) {
+                    at_centre[k] += along[k] * end[k];
+                    at_end[k] += along[k] * centre[k];
+                }
+            }
+        }
+    }
+    return sum;
+}
+
+template <class Real>
+GRAPHTV_INLINE double diffuse_stars(const Stars<Real>& s, const Diffusion<Real>& sums) {
+    if (s.n_axes == 1) return diffuse_along<1>(s, sums);
+    if (s.n_axes == 2) return diffuse_along<2>(s, sums);
+    return diffuse_along<3>(s, sums);
 }
 
 template <class Real>
@@ -219,6 +289,24 @@ GRAPHTV_FOR_EACH_CPU
 double variation(const Stars<float>& stars) { return variation_of_stars(stars); }
 GRAPHTV_FOR_EACH_CPU
 double variation(const Stars<double>& stars) { return variation_of_stars(stars); }
+
+GRAPHTV_FOR_EACH_CPU
+double diffuse(const Stars<float>& stars, const Diffusion<float>& sums) {
+    return diffuse_stars(stars, sums);
+}
+GRAPHTV_FOR_EACH_CPU
+double diffuse(const Stars<double>& stars, const Diffusion<double>& sums) {
+    return diffuse_stars(stars, sums);
+}
+
+GRAPHTV_FOR_EACH_CPU
+void blend(const float* __restrict u, float* __restrict mean, std::size_t size, float share) {
+    for (std::size_t k = 0; k < size; ++k) mean[k] += share * (u[k] - mean[k]);
+}
+GRAPHTV_FOR_EACH_CPU
+void blend(const double* __restrict u, double* __restrict mean, std::size_t size, double share) {
+    for (std::size_t k = 0; k < size; ++k) mean[k] += share * (u[k] - mean[k]);
+}
 
 GRAPHTV_FOR_EACH_CPU
 void extrapolate(double* __restrict r, double* __restrict u, std::size_t size, double beta) {

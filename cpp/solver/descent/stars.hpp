@@ -39,6 +39,25 @@ void move(const Stars<double>& stars, double beta);
 double variation(const Stars<float>& stars);
 double variation(const Stars<double>& stars);
 
+// One step of lagged diffusion for stars: where numerators and denominators of the new u are summed,
+// at centres and ends. The denominator is the same for all channels.
+template <class Real>
+struct Diffusion {
+    Real *numerator, *denominator;
+    std::array<Real*, most_axes> numerators, denominators;
+    std::size_t channel;  // places between the numerators of two channels
+    Real width;           // δ
+};
+
+// Adds what the edges of the stars contribute, with the conductance ω / √(‖∇u‖² + δ²), and returns
+// Σ ω ‖∇u‖.
+double diffuse(const Stars<float>& stars, const Diffusion<float>& sums);
+double diffuse(const Stars<double>& stars, const Diffusion<double>& sums);
+
+// mean += share (u - mean).
+void blend(const float* u, float* mean, std::size_t size, float share);
+void blend(const double* u, double* mean, std::size_t size, double share);
+
 // Called after all stars of a vertex have been updated, when r is the new u. Stores u, and
 // extrapolates r by β.
 void extrapolate(double* r, double* u, std::size_t size, double beta);
