@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
-#include "terms/divergence.hpp"
+#include "graph/edge_run.hpp"
+#include "terms/group_error.hpp"
+#include "terms/group_rows.hpp"
 #include "terms/sum.hpp"
 
 namespace graphtv {
@@ -18,6 +21,9 @@ inline std::pair<double, double> exact_square(double a) {
     const double square = a * a;
     return {square, ((high * high - square) + 2.0 * high * low) + low * low};
 }
+
+// Runs of at least so many groups are vectorised.
+constexpr std::size_t shortest_run = 8;
 
 // 1 - Σ p², in twice the precision; negative if some p is NaN or far outside.
 class Slack {
@@ -35,15 +41,6 @@ class Slack {
     CompensatedSum sum_;
     bool is_inside_ = true;
 };
-
-// The relative error of a norm of this many entries, each a product of a weight and a difference,
-// and of a few operations with it.
-inline double norm_error(std::size_t size) {
-    return (16.0 + static_cast<double>(size)) * unit_roundoff;
-}
-
-// Sums of squares in this range are accurate: they neither overflow nor lose digits to underflow.
-constexpr double least_square = 1e-200, greatest_square = 1e200;
 
 // √Σ x²; each(body) calls body(x) for every entry.
 template <class Each>
@@ -83,6 +80,28 @@ GroupNorms::Group GroupNorms::group(std::size_t g, std::size_t channel,
     if (starts_.empty()) return {nullptr, offset + g, 1, n_channels, n_edges_};
     const auto begin = at(starts_[g]), end = at(starts_[g + 1]);
     return {edges_.data() + begin, offset, end - begin, n_channels, n_edges_};
+}
+
+// The run of groups from `first` on, at most `most` of them.
+GroupNorms::Run GroupNorms::run_of(std::size_t first, std::size_t most) const {
+    Run run{1, 1, {}};
+    if (starts_.empty()) {
+        run.length = most;
+        run.edges[0] = first;
+        return run;
+    }
+    const auto begin = at(starts_[first]), size = at(starts_[first + 1]) - begin;
+    if (size > most_edges) return {0, size, {}};
+    run.n_edges = size;
+    for (std::size_t k = 0; k < size; ++k) run.edges[k] = at(edges_[begin + k]);
+    const auto goes_on = [&](std::size_t i) {
+        bool goes = at(starts_[first + i + 1]) - begin == (i + 1) * size;
+        for (std::size_t k = 0; k < size && goes; ++k)
+            goes = at(edges_[begin + i * size + k]) == run.edges[k] + i;
+        return goes;
+    };
+    while (run.length < most && goes_on(run.length)) ++run.length;
+    return run;
 }
 
 template <class Body>
@@ -142,6 +161,47 @@ double GroupNorms::conjugate(std::span<const Rounded> p, int n_threads) const {
     return conjugate_of(p, n_threads);
 }
 
+// How many groups of a run have edges between consecutive vertices.
+std::size_t GroupNorms::length_along(const EdgeList& graph, const Run& run) {
+    std::size_t length = run.length;
+    for (std::size_t k = 0; k < run.n_edges && length > 1; ++k)
+        length = std::min(length, length_of_run(graph.edges.subspan(run.edges[k], length)));
+    return length;
+}
+
+// Fills a row for a run of groups, from the index `at_row` on. Returns false if this would not be
+// accurate enough.
+template <class Real>
+bool GroupNorms::fill_run(const EdgeList& graph, std::span<const double> weights,
+                          std::span<const double> u, std::span<const Real> p,
+                          const Channels& channels, const Run& run, std::size_t at_row,
+                          TallyRow& row) const {
+    const std::size_t n = at(graph.n_vertices), size = run.n_edges * channels.count;
+    GroupSums sums;
+    TallyRow::Numbers numbers;
+    const auto for_each_entry = [&](const auto& body) {
+        for (std::size_t c = channels.first; c < channels.first + channels.count; ++c)
+            for (std::size_t k = 0; k < run.n_edges; ++k) {
+                const std::size_t e = run.edges[k];
+                const auto [tail, head] = graph.edges[e];
+                const double *here = nullptr, *v = u.data() + c * n;
+                if constexpr (std::is_same_v<Real, double>) {
+                    here = p.data() + c * n_edges_ + e;
+                } else {
+                    for (std::size_t i = 0; i < run.length; ++i)
+                        numbers[i] = value_of(p[c * n_edges_ + e + i]);
+                    here = numbers.data();
+                }
+                body(GroupEntries{here, weights.data() + e, v + tail, v + head});
+            }
+    };
+    clear(sums, run.length);
+    for_each_entry([&](const GroupEntries& x) { add_squares(x, run.length, sums); });
+    if (!set_norms(size, h_.delta, run.length, sums)) return false;
+    for_each_entry([&](const GroupEntries& x) { add_distance(x, run.length, sums); });
+    return fill_row(sums, size, h_.delta, at_row, run.length, row);
+}
+
 template <class Real>
 Tally GroupNorms::tally_of_groups(const EdgeList& graph, std::span<const double> weights,
                                   std::span<const double> u, std::span<const Real> p,
@@ -194,8 +254,17 @@ Tally GroupNorms::tally_of_groups(const EdgeList& graph, std::span<const double>
     for_each_part(u.size() / n, [&](std::size_t channel, std::size_t n_channels) {
         total.add(tally_of(
             n_groups(), n_threads, [&](std::size_t first, std::size_t length, TallyRow& row) {
-                for (std::size_t k = 0; k < length; ++k)
-                    fill_group(group(first + k, channel, n_channels), channel, row, k);
+                for (std::size_t k = 0; k < length;) {
+                    Run run = run_of(first + k, length - k);
+                    run.length = length_along(graph, run);
+                    if (run.length < shortest_run ||
+                        !fill_run(graph, weights, u, p, {channel, n_channels}, run, k, row)) {
+                        run.length = std::max<std::size_t>(run.length, 1);
+                        for (std::size_t i = k; i < k + run.length; ++i)
+                            fill_group(group(first + i, channel, n_channels), channel, row, i);
+                    }
+                    k += run.length;
+                }
             }));
     });
     return total;
@@ -211,24 +280,58 @@ Tally GroupNorms::tally(const EdgeList& graph, std::span<const double> weights,
     return tally_of_groups(graph, weights, u, p, n_threads);
 }
 
+// Scales a group to its ball if it is outside.
+void GroupNorms::project_group(const Group& here, std::span<double> p) {
+    const auto for_each_entry = [&](const auto& body) {
+        here.for_each([&](std::size_t, std::size_t, std::size_t i) { body(p[i]); });
+    };
+    double squares = 0.0;
+    for_each_entry([&](double x) { squares += x * x; });
+    if (squares <= 1.0 - 2.0 * norm_error(here.size())) return;
+    Slack slack;
+    for_each_entry([&](double x) { slack.take(x); });
+    if (slack.value() >= 0.0) return;
+    double norm = norm_of(for_each_entry);
+    if (std::isinf(norm)) {  // infinite entries point the way
+        for_each_entry([](double& x) { x = std::isinf(x) ? std::copysign(1.0, x) : 0.0; });
+        norm = norm_of(for_each_entry);
+    }
+    const double factor = (1.0 - norm_error(here.size())) / norm;
+    for_each_entry([=](double& x) { x *= factor; });
+}
+
 void GroupNorms::project(std::span<double> p, int n_threads) const {
-    for_each_group(p.size(), n_threads, [&](const Group& here) {
+    if (n_edges_ == 0) return;
+    const auto project_run = [&](const Run& run, std::size_t g, const Channels& channels) {
+        TallyRow::Numbers squares, factors;
+        const std::size_t size = run.n_edges * channels.count;
         const auto for_each_entry = [&](const auto& body) {
-            here.for_each([&](std::size_t, std::size_t, std::size_t i) { body(p[i]); });
+            for (std::size_t c = channels.first; c < channels.first + channels.count; ++c)
+                for (std::size_t k = 0; k < run.n_edges; ++k)
+                    body(p.data() + c * n_edges_ + run.edges[k]);
         };
-        double squares = 0.0;
-        for_each_entry([&](double x) { squares += x * x; });
-        if (squares <= 1.0 - 2.0 * norm_error(here.size())) return;  // for most groups
-        Slack slack;
-        for_each_entry([&](double x) { slack.take(x); });
-        if (slack.value() >= 0.0) return;
-        double norm = norm_of(for_each_entry);
-        if (std::isinf(norm)) {  // infinite entries point the way
-            for_each_entry([](double& x) { x = std::isinf(x) ? std::copysign(1.0, x) : 0.0; });
-            norm = norm_of(for_each_entry);
-        }
-        const double factor = (1.0 - norm_error(here.size())) / norm;
-        for_each_entry([=](double& x) { x *= factor; });
+        std::fill_n(squares.begin(), run.length, 0.0);
+        for_each_entry([&](const double* x) { add_squares(x, run.length, squares.data()); });
+        if (!set_factors(squares.data(), size, run.length, factors.data()))
+            for (std::size_t i = 0; i < run.length; ++i)
+                if (std::isnan(factors[i])) {
+                    project_group(group(g + i, channels.first, channels.count), p);
+                    factors[i] = 1.0;
+                }
+        for_each_entry([&](double* x) { scale(x, run.length, factors.data()); });
+    };
+    for_each_part(p.size() / n_edges_, [&](std::size_t channel, std::size_t n_channels) {
+        for_shards(n_groups(), n_threads, [&](std::size_t first, std::size_t last) {
+            for (std::size_t g = first; g < last;) {
+                const Run run = run_of(g, std::min(last - g, TallyRow::most));
+                if (run.length >= shortest_run)
+                    project_run(run, g, {channel, n_channels});
+                else
+                    for (std::size_t i = g; i < g + std::max<std::size_t>(run.length, 1); ++i)
+                        project_group(group(i, channel, n_channels), p);
+                g += std::max<std::size_t>(run.length, 1);
+            }
+        });
     });
 }
 

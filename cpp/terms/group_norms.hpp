@@ -10,6 +10,7 @@
 //     ½ ‖x_g‖ ‖p_g - x̂‖² + ½ (‖x_g‖ - δ) (1 - ‖p_g‖²)                elsewhere
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -59,6 +60,24 @@ class GroupNorms final : public Penalty {
     std::size_t largest_group() const { return largest_; }  // edges of it
 
   private:
+    static constexpr std::size_t most_edges = 3;  // of the groups of a run
+
+    // Groups whose edges are consecutive (group_rows.hpp).
+    struct Run {
+        std::size_t length, n_edges;
+        std::array<std::size_t, most_edges> edges;  // of the first group
+    };
+    struct Channels {
+        std::size_t first, count;
+    };
+
+    Run run_of(std::size_t first, std::size_t most) const;
+    static std::size_t length_along(const EdgeList& graph, const Run& run);
+    template <class Real>
+    bool fill_run(const EdgeList& graph, std::span<const double> weights, std::span<const double> u,
+                  std::span<const Real> p, const Channels& channels, const Run& run,
+                  std::size_t at_row, TallyRow& row) const;
+    static void project_group(const Group& here, std::span<double> p);
     template <class Body>
     void for_each_group(std::size_t size, int n_threads, const Body& body) const;
     template <class Real>
