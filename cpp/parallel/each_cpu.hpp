@@ -12,6 +12,8 @@
 // Functions that are inlined into such a version are compiled for its instruction set.
 #if defined(__GNUC__)
 #define GRAPHTV_INLINE __attribute__((always_inline)) inline
+#define GRAPHTV_INLINE_LAMBDA __attribute__((always_inline))
 #else
 #define GRAPHTV_INLINE inline
+#define GRAPHTV_INLINE_LAMBDA
 #endif

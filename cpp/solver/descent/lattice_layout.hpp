@@ -47,6 +47,7 @@ class LatticeLayout {
     std::size_t length(std::size_t axis) const { return lengths_[axis]; }
     // Of the first column of a phase within its line. There is one more than there are phases.
     std::size_t offset(std::size_t phase) const { return offsets_[phase]; }
+    const std::size_t* offsets() const { return offsets_.data(); }
 
     // The place of a vertex, given the start of its line.
     std::size_t place(std::size_t line, std::size_t column) const {

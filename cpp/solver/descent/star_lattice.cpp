@@ -53,27 +53,29 @@ StarLattice<Real>::StarLattice(std::span<const Vertex> shape, std::size_t n_chan
 }
 
 template <class Real>
-Stars<Real> StarLattice<Real>::stars(const Run& run, Values& u) {
-    Stars<Real> found{};
-    found.centre = &u[run.place];
-    for (std::size_t k = 0; k < static_cast<std::size_t>(run.n_axes); ++k) {
-        Axis& axis = axes_[run.axis[k]];
-        found.ends[k] = &u[run.end[k]];
-        found.x[k] = &axis.x[run.place];
-        found.y[k] = &axis.y[run.place];
-        found.exists[k] = axis.exists.empty() ? nullptr : &axis.exists[run.place];
-    }
-    found.inverse_capacity = &inverse_capacity(run.axis[0])[run.place];
-    found.size = run.size;
-    found.n_channels = n_channels_;
-    found.channel = layout_.n_vertices();
-    found.n_axes = run.n_axes;
+StarLine<Real> StarLattice<Real>::stars(const Line& line, Values& u) {
+    const std::size_t place = line.place;
+    StarLine<Real> found{{}, layout_.offsets(), layout_.n_phases(), blocks_ == Blocks::stars};
+    auto& all = found.all;
+    all.u.centre = &u[place];
+    for_each_axis(line, [&](std::size_t k, std::size_t axis) {
+        Axis& here = axes_[axis];
+        if (axis > 0) all.u.ends[k] = &u[place + layout_.stride(axis)];
+        all.x[k] = &here.x[place];
+        all.y[k] = &here.y[place];
+        all.exists[k] = here.exists.empty() ? nullptr : &here.exists[place];
+        all.inverse_capacity[k] = &inverse_capacity(axis)[place];
+        ++all.n_axes;
+    });
+    all.size = layout_.width();
+    all.n_channels = n_channels_;
+    all.channel = layout_.n_vertices();
     return found;
 }
 
 template <class Real>
 void StarLattice<Real>::sweep(int slab, Real beta) {
-    for_each_run(slab, [&](const Run& run) { move(stars(run, r_), beta); });
+    for_each_line(slab, [&](const Line& line) { move(stars(line, r_), beta); });
 }
 
 // The stars from the previous pair of slabs to this one. Afterwards both slabs at the seam are

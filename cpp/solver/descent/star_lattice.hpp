@@ -14,7 +14,6 @@
 // If blocks are edges instead, the ball of an edge is over its channels.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -84,17 +83,28 @@ class StarLattice {
     bool restarted() const { return momentum_.restarted(); }
 
   private:
-    // Blocks at consecutive places, with the same axes.
-    struct Run {
-        std::size_t place, size;
-        int n_axes;
-        std::array<std::size_t, most_axes> axis, end;  // and the places of the other ends
-    };
-
     std::size_t start(int slab) const { return static_cast<std::size_t>(slab) * slab_; }
+    // A line of a slab along the last axis, and the place of its first vertex.
+    struct Line {
+        int slab;
+        std::size_t row, place;
+    };
     template <class Body>
-    void for_each_run(int slab, const Body& body) const;
-    Stars<Real> stars(const Run& run, Values& u);
+    void for_each_line(int slab, const Body& body) const {
+        const std::size_t width = layout_.width();
+        for (std::size_t row = 0; row < slab_ / width; ++row)
+            body(Line{slab, row, start(slab) + row * width});
+    }
+    template <class Body>  // body(k, axis) for the axes along which a line has neighbours
+    void for_each_axis(const Line& line, const Body& body) const {
+        const std::size_t last = layout_.n_axes() - 1;
+        std::size_t k = 0;
+        for (std::size_t axis = 0; axis <= last; ++axis)
+            if (axis == 0 || (axis < last ? line.row + 1 < layout_.length(axis)
+                                          : line.slab + 1 < n_slabs_))
+                body(k++, axis);
+    }
+    StarLine<Real> stars(const Line& line, Values& u);
     void sweep(int slab, Real beta);
     void close(int seam, Real beta);
     void settle(int n_threads);
@@ -103,7 +113,8 @@ class StarLattice {
     void forget_momentum();
     void take_mean();
     double objective(Values& u);
-    void diffuse(Values& u, Real width);
+    double diffuse(Values& u, Real width);
+    double sum_of_capacities();
 
     LatticeLayout layout_;
     std::size_t n_channels_;
@@ -117,52 +128,11 @@ class StarLattice {
     int n_means_ = 0;       // steps since the last restart
     bool is_smooth_ = false;
     double total_capacity_ = 0.0;  // Σ ω, or 0 if it is not known yet
+    double gap_ = 0.0;             // of the last primal value
     Momentum momentum_;
     int drift_ = 0;  // iterations since u and r were recomputed
     // True at first and after the watch ended a step: u and r are inconsistent with x and y.
     bool is_torn_ = true;
 };
-
-// Calls body(run) for the blocks of a slab: line by line, phase by phase.
-template <class Real>
-template <class Body>
-void StarLattice<Real>::for_each_run(int slab, const Body& body) const {
-    const std::size_t begin = start(slab), end = begin + slab_, width = layout_.width();
-    const std::size_t n_phases = layout_.n_phases();
-    for (std::size_t line = begin; line < end; line += width) {
-        Run across{line, width, 0, {}, {}};  // along all axes but the last
-        for (std::size_t a = 1; a < layout_.n_axes(); ++a) {
-            const std::size_t stride = layout_.stride(a);
-            if (line / stride % layout_.length(a) + 1 == layout_.length(a)) continue;
-            const auto k = static_cast<std::size_t>(across.n_axes++);
-            across.axis[k] = a;
-            across.end[k] = line + stride;
-        }
-        const auto n_across = static_cast<std::size_t>(across.n_axes);
-        for (std::size_t phase = 0; phase < n_phases; ++phase) {
-            const std::size_t from = layout_.offset(phase);
-            const std::size_t size = layout_.offset(phase + 1) - from;
-            const bool has_last = size > 0 && (width - 1) % n_phases == phase;
-            const std::size_t next = phase + 1 < n_phases ? layout_.offset(phase + 1) : 1;
-            Run run{line + from, size - (has_last ? 1 : 0), 1, {0}, {line + next}};
-            if (blocks_ == Blocks::stars) {
-                run.n_axes += across.n_axes;
-                for (std::size_t k = 0; k < n_across; ++k) {
-                    run.axis[k + 1] = across.axis[k];
-                    run.end[k + 1] = across.end[k] + from;
-                }
-            }
-            if (run.size > 0) body(run);
-            if (has_last && n_across > 0 && blocks_ == Blocks::stars) {
-                Run last{run.place + run.size, 1, across.n_axes, across.axis, across.end};
-                for (std::size_t k = 0; k < n_across; ++k) last.end[k] += from + run.size;
-                body(last);
-            }
-        }
-        if (blocks_ == Blocks::edges)
-            for (std::size_t k = 0; k < n_across; ++k)
-                body(Run{line, width, 1, {across.axis[k]}, {across.end[k]}});
-    }
-}
 
 }  // namespace graphtv

@@ -47,13 +47,15 @@ template <class Real>
 double StarLattice<Real>::objective(Values& u) {
     double sum = distance(u.data(), g_.data(), u.size());
     for (int slab = 0; slab < n_slabs_; ++slab)
-        for_each_run(slab, [&](const Run& run) { sum += variation(stars(run, u)); });
+        for_each_line(slab, [&](const Line& line) { sum += variation(stars(line, u)); });
     return sum;
 }
 
-// One step of lagged diffusion. Slab after slab is replaced as soon as its sums are complete.
+// One step of lagged diffusion. Returns the objective before, with √(‖∇u‖² + δ²) in place of ‖∇u‖. Slab after slab is replaced as soon as
+// its sums are complete.
 template <class Real>
-void StarLattice<Real>::diffuse(Values& u, Real width) {
+double StarLattice<Real>::diffuse(Values& u, Real width) {
+    double sum = distance(u.data(), g_.data(), u.size());
     const std::size_t n = layout_.n_vertices(), size = slab_ * n_channels_;
     std::array<std::vector<Real>, 2> numerators, denominators;
     const auto begin = [&](int slab) {
@@ -67,46 +69,54 @@ void StarLattice<Real>::diffuse(Values& u, Real width) {
     for (int slab = 0; slab < n_slabs_; ++slab) {
         if (slab + 1 < n_slabs_) begin(slab + 1);
         auto &numerator = numerators[at(slab % 2)], &denominator = denominators[at(slab % 2)];
-        for_each_run(slab, [&](const Run& run) {
-            const std::size_t place = run.place - start(slab);
-            Diffusion<Real> sums{&numerator[place], &denominator[place], {}, {}, slab_, width};
-            for (std::size_t k = 0; k < static_cast<std::size_t>(run.n_axes); ++k) {
-                const bool is_next = run.end[k] >= start(slab + 1);
-                const std::size_t end = run.end[k] - start(slab + (is_next ? 1 : 0));
-                sums.numerators[k] = (is_next ? numerators[at((slab + 1) % 2)] : numerator).data() + end;
-                sums.denominators[k] =
-                    (is_next ? denominators[at((slab + 1) % 2)] : denominator).data() + end;
-            }
-            graphtv::diffuse(stars(run, u), sums);
+        auto &above = numerators[at((slab + 1) % 2)], &beyond = denominators[at((slab + 1) % 2)];
+        for_each_line(slab, [&](const Line& line) {
+            const std::size_t first = line.place - start(slab);
+            Diffusion<Real> sums{{&numerator[first], {}}, {&denominator[first], {}}, slab_, width};
+            for_each_axis(line, [&](std::size_t k, std::size_t axis) {
+                const bool is_next = axis + 1 == layout_.n_axes();
+                const std::size_t end = first + (is_next ? 0 : layout_.stride(axis));
+                sums.numerator.ends[k] = (is_next ? above : numerator).data() + end;
+                sums.denominator.ends[k] = (is_next ? beyond : denominator).data() + end;
+            });
+            sum += graphtv::diffuse(stars(line, u), sums);
         });
-        for (std::size_t c = 0; c < n_channels_; ++c) {
-            Real* out = &u[c * n + start(slab)];
-            for (std::size_t i = 0; i < slab_; ++i)
-                out[i] = numerator[c * slab_ + i] / denominator[i];
-        }
+        for (std::size_t c = 0; c < n_channels_; ++c)
+            divide(&numerator[c * slab_], denominator.data(), slab_, &u[c * n + start(slab)]);
     }
+    return sum;
+}
+
+template <class Real>
+double StarLattice<Real>::sum_of_capacities() {
+    double sum = 0.0;
+    for (std::size_t axis = 0; axis < (blocks_ == Blocks::stars ? 1 : axes_.size()); ++axis)
+        for (const Real inverse : inverse_capacity(axis)) sum += 1.0 / static_cast<double>(inverse);
+    return sum;
 }
 
 template <class Real>
 double StarLattice<Real>::primal_value(int n_threads) {
     settle(n_threads);
     if (n_means_ == 0) return objective(u_);
-    if (total_capacity_ == 0.0)
-        for (int slab = 0; slab < n_slabs_; ++slab)
-            for_each_run(slab, [&](const Run& run) {
-                const Real* inverse = &inverse_capacity(run.axis[0])[run.place];
-                for (std::size_t i = 0; i < run.size; ++i)
-                    total_capacity_ += 1.0 / static_cast<double>(inverse[i]);
-            });
-    const double rough = objective(mean_), gap = std::max(rough - dual_value(n_threads), 0.0);
-    const double width = std::max(width_of_gap * gap / total_capacity_, least_width);
+    if (total_capacity_ == 0.0) total_capacity_ = sum_of_capacities();
+    const double dual = dual_value(n_threads);
+    if (gap_ == 0.0) gap_ = objective(mean_) - dual;
+    const double width = std::max(width_of_gap * gap_ / total_capacity_, least_width);
     smooth_ = mean_;
-    for (int k = 0; k < n_smoothings; ++k) diffuse(smooth_, static_cast<Real>(width));
-    const double value = objective(smooth_);
+    double rough = 0.0;
+    for (int k = 0; k < n_smoothings; ++k) {
+        const double before = diffuse(smooth_, static_cast<Real>(width));
+        if (k == 0) rough = before;
+    }
+    double value = objective(smooth_);
+    if (!(value <= rough)) {
+        smooth_ = mean_;
+        value = objective(smooth_);
+    }
+    gap_ = std::max(value - dual, 0.0);
     is_smooth_ = true;
-    if (value <= rough) return value;
-    smooth_ = mean_;
-    return rough;
+    return value;
 }
 
 template void StarLattice<float>::take_mean();

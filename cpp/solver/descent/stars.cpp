@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "parallel/each_cpu.hpp"
 
@@ -11,6 +12,9 @@ namespace {
 
 // Stars are dealt with in chunks whose sums over channels fit in the cache.
 constexpr std::size_t chunk = 128;
+
+// Sums are split into so many.
+constexpr std::size_t n_lanes = 8;
 
 // The new flow of a star is scale (y + step g - share common), see `Gradient`.
 template <class Real>
@@ -40,11 +44,11 @@ struct Gradient {
 
     GRAPHTV_INLINE Gradient() = default;
     GRAPHTV_INLINE Gradient(const Stars<Real>& s, std::size_t offset, std::size_t i, Real step) {
-        const Real centre = s.centre[offset + i];
+        const Real centre = s.u.centre[offset + i];
         common = 0;
         for (int a = 0; a < n_axes; ++a) {
             y[a] = s.y[a][offset + i];
-            g[a] = centre - s.ends[a][offset + i];
+            g[a] = centre - s.u.ends[a][offset + i];
             if constexpr (has_gaps) g[a] *= s.exists[a][i];
             common += g[a];
         }
@@ -73,11 +77,11 @@ struct Gradient {
             if constexpr (has_gaps) q *= s.exists[a][i];
             const Real change = q - y[a];
             total += change;
-            s.ends[a][offset + i] += change;
+            s.u.ends[a][offset + i] += change;
             s.y[a][offset + i] = q + beta * (q - s.x[a][offset + i]);
             s.x[a][offset + i] = q;
         }
-        s.centre[offset + i] -= total;
+        s.u.centre[offset + i] -= total;
     }
 };
 
@@ -102,7 +106,7 @@ GRAPHTV_INLINE void move_few_channels(const Stars<Real>& given, Real beta) {
             gradients[c] = {s, c * s.channel, i, step};
             gradients[c].add(s, i, step, inner, outer);
         }
-        const auto factors = factors_of(inner, outer, s.inverse_capacity[i], step);
+        const auto factors = factors_of(inner, outer, s.inverse_capacity[0][i], step);
         for (std::size_t c = 0; c < n_channels; ++c)
             gradients[c].move(s, factors, c * s.channel, i, beta);
     }
@@ -127,7 +131,7 @@ GRAPHTV_INLINE void move_channels(const Stars<Real>& given, Real beta) {
         }
 #pragma GCC ivdep
         for (std::size_t k = 0; k < n; ++k)
-            factors[k] = factors_of(inner[k], outer[k], s.inverse_capacity[first + k],
+            factors[k] = factors_of(inner[k], outer[k], s.inverse_capacity[0][first + k],
                                     step_of<n_axes, has_gaps>(s, first + k));
         for (std::size_t c = 0; c < s.n_channels; ++c) {
 #pragma GCC ivdep
@@ -147,127 +151,201 @@ GRAPHTV_INLINE void move_any_channels(const Stars<Real>& s, Real beta) {
     move_channels<n_axes, has_gaps>(s, beta);
 }
 
-template <int n_axes, class Real>
-GRAPHTV_INLINE void move_axes(const Stars<Real>& s, Real beta) {
-    if (s.exists[0] != nullptr) return move_any_channels<n_axes, true>(s, beta);
-    move_any_channels<n_axes, false>(s, beta);
+// Stars of a line at consecutive places, with the axes from `axis` on. If this is the first axis,
+// their ends begin at the place `next`.
+struct Cut {
+    std::size_t from, next, size, axis;
+
+    template <int n_axes, class Real>
+    GRAPHTV_INLINE AtStars<Real> of(const AtStars<Real>& all) const {
+        AtStars<Real> found{all.centre + from, {}};
+        for (std::size_t k = 0; k < n_axes; ++k)
+            found.ends[k] = axis + k == 0 ? all.centre + next : all.ends[axis + k] + from;
+        return found;
+    }
+
+    template <int n_axes, class Real>
+    GRAPHTV_INLINE Stars<Real> of(const Stars<Real>& all) const {
+        Stars<Real> found{of<n_axes>(all.u), {},   {},           {}, {},
+                          size,              all.n_channels, all.channel, n_axes};
+        for (std::size_t k = 0; k < n_axes; ++k) {
+            found.x[k] = all.x[axis + k] + from;
+            found.y[k] = all.y[axis + k] + from;
+            const Real* exists = all.exists[axis + k];
+            found.exists[k] = exists == nullptr ? nullptr : exists + from;
+            found.inverse_capacity[k] = all.inverse_capacity[axis + k] + from;
+        }
+        return found;
+    }
+};
+
+template <int n>
+using Count = std::integral_constant<int, n>;
+
+// Calls body(axes, cut) for the stars of a line with n_axes axes, phase by phase. The last vertex has
+// no edge along the line.
+template <int n_axes, class Real, class Body>
+GRAPHTV_INLINE void for_each_cut(const StarLine<Real>& line, const Body& body) {
+    const std::size_t n = line.n_phases, last_phase = (line.all.size - 1) % n;
+    for (std::size_t phase = 0; phase < n; ++phase) {
+        const std::size_t from = line.offsets[phase], end = line.offsets[phase + 1];
+        const std::size_t next = phase + 1 < n ? end : 1;
+        const std::size_t size = end - from - (phase == last_phase ? 1 : 0);
+        if (!line.has_stars) {
+            body(Count<1>{}, Cut{from, next, size, 0});
+            continue;
+        }
+        body(Count<n_axes>{}, Cut{from, next, size, 0});
+        if constexpr (n_axes > 1)
+            if (phase == last_phase) body(Count<n_axes - 1>{}, Cut{end - 1, 0, 1, 1});
+    }
+    if (!line.has_stars)
+        for (std::size_t axis = 1; axis < n_axes; ++axis)
+            body(Count<1>{}, Cut{0, 0, line.all.size, axis});
+}
+
+// The same for the number of axes that the line has.
+template <class Real, class Body>
+GRAPHTV_INLINE void for_each_cut(const StarLine<Real>& line, const Body& body) {
+    if (line.all.n_axes == 1) return for_each_cut<1>(line, body);
+    if (line.all.n_axes == 2) return for_each_cut<2>(line, body);
+    for_each_cut<3>(line, body);
 }
 
 template <class Real>
-GRAPHTV_INLINE void move_stars(const Stars<Real>& s, Real beta) {
-    if (s.n_axes == 1) return move_axes<1>(s, beta);
-    if (s.n_axes == 2) return move_axes<2>(s, beta);
-    move_axes<3>(s, beta);
+GRAPHTV_INLINE void move_line(const StarLine<Real>& line, Real beta) {
+    const auto& all = line.all;
+    if (all.exists[0] != nullptr)
+        for_each_cut(line, [&](auto axes, const Cut& cut) GRAPHTV_INLINE_LAMBDA {
+            move_any_channels<axes(), true>(cut.of<axes()>(all), beta);
+        });
+    else
+        for_each_cut(line, [&](auto axes, const Cut& cut) GRAPHTV_INLINE_LAMBDA {
+            move_any_channels<axes(), false>(cut.of<axes()>(all), beta);
+        });
 }
 
-// Σ x over one chunk, in a fixed order that the compiler can vectorise.
+// Adds x to eight sums in turn, in loops that the compiler vectorises.
 template <class Real>
-GRAPHTV_INLINE double sum_of_chunk(const std::array<Real, chunk>& x, std::size_t n) {
-    constexpr std::size_t n_lanes = 8;
-    std::array<double, n_lanes> sums{};
+GRAPHTV_INLINE void add_chunk(const std::array<Real, chunk>& x, std::size_t n,
+                              std::array<double, n_lanes>& sums) {
     std::size_t k = 0;
     for (; k + n_lanes <= n; k += n_lanes)
         for (std::size_t lane = 0; lane < n_lanes; ++lane)
             sums[lane] += static_cast<double>(x[k + lane]);
-    double total = 0.0;
-    for (; k < n; ++k) total += static_cast<double>(x[k]);
-    for (const double sum : sums) total += sum;
-    return total;
+    for (; k < n; ++k) sums[k % n_lanes] += static_cast<double>(x[k]);
 }
 
-// ‖∇u‖² of n stars from the index `first` on.
-template <int n_axes, class Real>
-GRAPHTV_INLINE void squares_of(const Stars<Real>& s, std::size_t first, std::size_t n,
-                               std::array<Real, chunk>& squares) {
-    std::fill_n(squares.begin(), n, Real(0));
-    for (std::size_t c = 0; c < s.n_channels; ++c)
-        for (int a = 0; a < n_axes; ++a) {
-            const Real* centre = s.centre + c * s.channel + first;
-            const Real* end = s.ends[a] + c * s.channel + first;
-            if (s.exists[a] == nullptr) {
-                for (std::size_t k = 0; k < n; ++k)
-                    squares[k] += (centre[k] - end[k]) * (centre[k] - end[k]);
-            } else {
-                const Real* exists = s.exists[a] + first;
-                for (std::size_t k = 0; k < n; ++k) {
-                    const Real d = (centre[k] - end[k]) * exists[k];
-                    squares[k] += d * d;
-                }
-            }
-        }
-}
-
-template <int n_axes, class Real>
-GRAPHTV_INLINE double variation_of(const Stars<Real>& s) {
-    std::array<Real, chunk> squares;
+GRAPHTV_INLINE double total(const std::array<double, n_lanes>& sums) {
     double sum = 0.0;
-    for (std::size_t first = 0; first < s.size; first += chunk) {
-        const std::size_t n = std::min(chunk, s.size - first);
-        squares_of<n_axes>(s, first, n, squares);
-        const Real* inverse = s.inverse_capacity + first;
-        for (std::size_t k = 0; k < n; ++k) squares[k] = std::sqrt(squares[k]) / inverse[k];
-        sum += sum_of_chunk(squares, n);
-    }
+    for (const double part : sums) sum += part;
     return sum;
 }
 
-template <int n_axes, class Real>
-GRAPHTV_INLINE double diffuse_along(const Stars<Real>& s, const Diffusion<Real>& d) {
-    std::array<Real, chunk> squares, conductance, along;
-    const Real width = d.width * d.width;
-    double sum = 0.0;
+// ‖∇u‖² of the star with index i. The number of channels may be known: otherwise it is 0.
+template <int n_axes, int known, bool has_gaps, class Real>
+GRAPHTV_INLINE Real square_of(const Stars<Real>& s, std::size_t i) {
+    const std::size_t n_channels = known > 0 ? known : s.n_channels;
+    Real square = 0;
+    for (std::size_t c = 0; c < n_channels; ++c)
+        for (int a = 0; a < n_axes; ++a) {
+            Real d = s.u.centre[c * s.channel + i] - s.u.ends[a][c * s.channel + i];
+            if constexpr (has_gaps) d *= s.exists[a][i];
+            square += d * d;
+        }
+    return square;
+}
+
+template <int n_axes, int known, bool has_gaps, class Real>
+GRAPHTV_INLINE void add_variation(const Stars<Real>& given, std::array<double, n_lanes>& sums) {
+    const Stars<Real> s = given;
+    std::array<Real, chunk> terms;
     for (std::size_t first = 0; first < s.size; first += chunk) {
         const std::size_t n = std::min(chunk, s.size - first);
-        squares_of<n_axes>(s, first, n, squares);
-        const Real* inverse = s.inverse_capacity + first;
+#pragma GCC ivdep
         for (std::size_t k = 0; k < n; ++k)
-            conductance[k] = Real(1) / (std::sqrt(squares[k] + width) * inverse[k]);
-        for (std::size_t k = 0; k < n; ++k) squares[k] = std::sqrt(squares[k]) / inverse[k];
-        sum += sum_of_chunk(squares, n);
-        for (int a = 0; a < n_axes; ++a) {
-            const Real* exists = s.exists[a] == nullptr ? nullptr : s.exists[a] + first;
-            for (std::size_t k = 0; k < n; ++k)
-                along[k] = exists == nullptr ? conductance[k] : conductance[k] * exists[k];
-            Real *here = d.denominator + first, *there = d.denominators[a] + first;
+            terms[k] = std::sqrt(square_of<n_axes, known, has_gaps>(s, first + k)) /
+                       s.inverse_capacity[0][first + k];
+        add_chunk(terms, n, sums);
+    }
+}
+
+template <int n_axes, int known, bool has_gaps, class Real>
+GRAPHTV_INLINE void add_diffusion(const Stars<Real>& given, const Diffusion<Real>& sums_given,
+                                  std::array<double, n_lanes>& sums) {
+    const Stars<Real> s = given;
+    const Diffusion<Real> d = sums_given;
+    const std::size_t n_channels = known > 0 ? known : s.n_channels;
+    std::array<Real, chunk> terms;
+    for (std::size_t first = 0; first < s.size; first += chunk) {
+        const std::size_t n = std::min(chunk, s.size - first);
 #pragma GCC ivdep
-            for (std::size_t k = 0; k < n; ++k) {
-                here[k] += along[k];
-                there[k] += along[k];
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::size_t i = first + k;
+            const Real square = square_of<n_axes, known, has_gaps>(s, i) + d.width * d.width;
+            const Real conductance = Real(1) / (std::sqrt(square) * s.inverse_capacity[0][i]);
+            terms[k] = square * conductance;
+            Real at_centre = 0;
+            for (int a = 0; a < n_axes; ++a) {
+                const Real along = has_gaps ? conductance * s.exists[a][i] : conductance;
+                at_centre += along;
+                d.denominator.ends[a][i] += along;
             }
-            for (std::size_t c = 0; c < s.n_channels; ++c) {
-                const Real* centre = s.centre + c * s.channel + first;
-                const Real* end = s.ends[a] + c * s.channel + first;
-                Real* at_centre = d.numerator + c * d.channel + first;
-                Real* at_end = d.numerators[a] + c * d.channel + first;
-#pragma GCC ivdep
-                for (std::size_t k = 0; k < n; ++k) {
-                    at_centre[k] += along[k] * end[k];
-                    at_end[k] += along[k] * centre[k];
+            d.denominator.centre[i] += at_centre;
+            for (std::size_t c = 0; c < n_channels; ++c) {
+                const Real centre = s.u.centre[c * s.channel + i];
+                Real towards = 0;
+                for (int a = 0; a < n_axes; ++a) {
+                    const Real along = has_gaps ? conductance * s.exists[a][i] : conductance;
+                    towards += along * s.u.ends[a][c * s.channel + i];
+                    d.numerator.ends[a][c * d.channel + i] += along * centre;
                 }
+                d.numerator.centre[c * d.channel + i] += towards;
             }
         }
+        add_chunk(terms, n, sums);
     }
-    return sum;
+}
+
+// Calls body(number of channels, whether there are gaps, …) with both known to the compiler; the number
+// of channels is 0 if it is not 1 or 3.
+template <class Real, class Body>
+GRAPHTV_INLINE void for_kind_of(const Stars<Real>& s, const Body& body) {
+    const bool has_gaps = s.exists[0] != nullptr;
+    if (has_gaps) return body(Count<0>{}, std::true_type{});
+    if (s.n_channels == 1) return body(Count<1>{}, std::false_type{});
+    if (s.n_channels == 3) return body(Count<3>{}, std::false_type{});
+    body(Count<0>{}, std::false_type{});
 }
 
 template <class Real>
-GRAPHTV_INLINE double diffuse_stars(const Stars<Real>& s, const Diffusion<Real>& sums) {
-    if (s.n_axes == 1) return diffuse_along<1>(s, sums);
-    if (s.n_axes == 2) return diffuse_along<2>(s, sums);
-    return diffuse_along<3>(s, sums);
+GRAPHTV_INLINE double variation_of_line(const StarLine<Real>& line) {
+    std::array<double, n_lanes> sums{};
+    for_kind_of(line.all, [&](auto known, auto has_gaps) GRAPHTV_INLINE_LAMBDA {
+        for_each_cut(line, [&](auto axes, const Cut& cut) GRAPHTV_INLINE_LAMBDA {
+            add_variation<axes(), known(), has_gaps()>(cut.of<axes()>(line.all), sums);
+        });
+    });
+    return total(sums);
 }
 
 template <class Real>
-GRAPHTV_INLINE double variation_of_stars(const Stars<Real>& s) {
-    if (s.n_axes == 1) return variation_of<1>(s);
-    if (s.n_axes == 2) return variation_of<2>(s);
-    return variation_of<3>(s);
+GRAPHTV_INLINE double diffuse_line(const StarLine<Real>& line, const Diffusion<Real>& diffusion) {
+    std::array<double, n_lanes> sums{};
+    for_kind_of(line.all, [&](auto known, auto has_gaps) GRAPHTV_INLINE_LAMBDA {
+        for_each_cut(line, [&](auto axes, const Cut& cut) GRAPHTV_INLINE_LAMBDA {
+            const Diffusion<Real> here{cut.of<axes()>(diffusion.numerator),
+                                       cut.of<axes()>(diffusion.denominator), diffusion.channel,
+                                       diffusion.width};
+            add_diffusion<axes(), known(), has_gaps()>(cut.of<axes()>(line.all), here, sums);
+        });
+    });
+    return total(sums);
 }
 
 // Σ term(k) over [0, size), in a fixed order that the compiler can vectorise.
 template <class Term>
 GRAPHTV_INLINE double sum_in_lanes(std::size_t size, const Term& term) {
-    constexpr std::size_t n_lanes = 8;
     std::array<double, n_lanes> sums{};
     std::size_t k = 0;
     for (; k + n_lanes <= size; k += n_lanes)
@@ -281,22 +359,33 @@ GRAPHTV_INLINE double sum_in_lanes(std::size_t size, const Term& term) {
 }  // namespace
 
 GRAPHTV_FOR_EACH_CPU
-void move(const Stars<float>& stars, float beta) { move_stars(stars, beta); }
+void move(const StarLine<float>& line, float beta) { move_line(line, beta); }
 GRAPHTV_FOR_EACH_CPU
-void move(const Stars<double>& stars, double beta) { move_stars(stars, beta); }
+void move(const StarLine<double>& line, double beta) { move_line(line, beta); }
 
 GRAPHTV_FOR_EACH_CPU
-double variation(const Stars<float>& stars) { return variation_of_stars(stars); }
+double variation(const StarLine<float>& line) { return variation_of_line(line); }
 GRAPHTV_FOR_EACH_CPU
-double variation(const Stars<double>& stars) { return variation_of_stars(stars); }
+double variation(const StarLine<double>& line) { return variation_of_line(line); }
 
 GRAPHTV_FOR_EACH_CPU
-double diffuse(const Stars<float>& stars, const Diffusion<float>& sums) {
-    return diffuse_stars(stars, sums);
+double diffuse(const StarLine<float>& line, const Diffusion<float>& sums) {
+    return diffuse_line(line, sums);
 }
 GRAPHTV_FOR_EACH_CPU
-double diffuse(const Stars<double>& stars, const Diffusion<double>& sums) {
-    return diffuse_stars(stars, sums);
+double diffuse(const StarLine<double>& line, const Diffusion<double>& sums) {
+    return diffuse_line(line, sums);
+}
+
+GRAPHTV_FOR_EACH_CPU
+void divide(const float* __restrict numerator, const float* __restrict denominator,
+            std::size_t size, float* __restrict out) {
+    for (std::size_t k = 0; k < size; ++k) out[k] = numerator[k] / denominator[k];
+}
+GRAPHTV_FOR_EACH_CPU
+void divide(const double* __restrict numerator, const double* __restrict denominator,
+            std::size_t size, double* __restrict out) {
+    for (std::size_t k = 0; k < size; ++k) out[k] = numerator[k] / denominator[k];
 }
 
 GRAPHTV_FOR_EACH_CPU

@@ -1,5 +1,5 @@
 // Kernels of the descent over stars: one vertex, its centre, with edges to n_axes others. All are
-// loops over stars without common vertices that the compiler vectorises.
+// loops over stars without common vertices that the compiler vectorises. A call is for a whole line.
 //
 // The flows q of a star with k edges and capacity ω solve
 //
@@ -19,40 +19,61 @@ namespace graphtv {
 
 inline constexpr int most_axes = 3;
 
-// One star per index. Channels are `channel` places apart, at vertices and at edges alike.
+// Values at the centres of stars, and at their other ends by axis.
+template <class Real>
+struct AtStars {
+    Real* centre;
+    std::array<Real*, most_axes> ends;
+};
+
+// The stars of consecutive vertices, one per index. Channels are `channel` places apart, at vertices
+// and at edges alike.
 template <class Real>
 struct Stars {
-    Real* centre;                               // u of the extrapolated flow
-    std::array<Real*, most_axes> ends;          // the same at the other ends
-    std::array<Real*, most_axes> x, y;          // the flow and its extrapolation
-    std::array<const Real*, most_axes> exists;  // 1 for an edge, 0 for a gap; null without gaps
-    const Real* inverse_capacity;               // 1/ω
+    AtStars<Real> u;                                      // of the extrapolated flow
+    std::array<Real*, most_axes> x, y;                    // the flow and its extrapolation
+    std::array<const Real*, most_axes> exists;            // 1 or 0 by edge; null without gaps
+    std::array<const Real*, most_axes> inverse_capacity;  // 1/ω; the same for all axes of a star
     std::size_t size, n_channels, channel;
     int n_axes;
 };
 
+// The stars of a line of a grid. The first axis is along it: its vertices are sorted by phase
+// (lattice_layout.hpp), and the ends of the first axis are not set. The stars of a phase have no common
+// vertices. If blocks are edges, each edge is dealt with on its own.
+template <class Real>
+struct StarLine {
+    Stars<Real> all;
+    const std::size_t* offsets;  // of the phases, and the size
+    std::size_t n_phases;
+    bool has_stars;
+};
+
 // Moves the flows of every star from y to the maximum of the dual objective, and extrapolates y by β.
-void move(const Stars<float>& stars, float beta);
-void move(const Stars<double>& stars, double beta);
+void move(const StarLine<float>& line, float beta);
+void move(const StarLine<double>& line, double beta);
 
 // Σ ω ‖∇u‖ over the stars, with u in place of r; x and y are not used.
-double variation(const Stars<float>& stars);
-double variation(const Stars<double>& stars);
+double variation(const StarLine<float>& line);
+double variation(const StarLine<double>& line);
 
-// One step of lagged diffusion for stars: where numerators and denominators of the new u are summed,
-// at centres and ends. The denominator is the same for all channels.
+// One step of lagged diffusion: the numerators and the denominators of the new u, to which the edges
+// of stars contribute. The denominator is the same for all channels.
 template <class Real>
 struct Diffusion {
-    Real *numerator, *denominator;
-    std::array<Real*, most_axes> numerators, denominators;
+    AtStars<Real> numerator, denominator;
     std::size_t channel;  // places between the numerators of two channels
     Real width;           // δ
 };
 
-// Adds what the edges of the stars contribute, with the conductance ω / √(‖∇u‖² + δ²), and returns
-// Σ ω ‖∇u‖.
-double diffuse(const Stars<float>& stars, const Diffusion<float>& sums);
-double diffuse(const Stars<double>& stars, const Diffusion<double>& sums);
+// Adds the contributions of a line with the conductances ω / √(‖∇u‖² + δ²), and returns
+// Σ ω √(‖∇u‖² + δ²).
+double diffuse(const StarLine<float>& line, const Diffusion<float>& sums);
+double diffuse(const StarLine<double>& line, const Diffusion<double>& sums);
+
+// numerator / denominator.
+void divide(const float* numerator, const float* denominator, std::size_t size, float* out);
+void divide(const double* numerator, const double* denominator, std::size_t size, double* out);
 
 // mean += share (u - mean).
 void blend(const float* u, float* mean, std::size_t size, float share);
