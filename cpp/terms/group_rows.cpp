@@ -40,7 +40,8 @@ bool set_norms(std::size_t size, double delta, std::size_t length, GroupSums& su
 #pragma GCC ivdep
     for (std::size_t k = 0; k < length; ++k) {
         const double x = sums.squares_of_x[k];
-        const bool is_accurate = ((x >= least_square) & (x <= greatest_square)) | (sums.sizes[k] == 0.0);
+        const bool is_accurate =
+            ((x >= least_square) & (x <= greatest_square)) | (sums.sizes[k] == 0.0);
         n_bad += is_accurate & (sums.squares_of_p[k] <= most) ? 0 : 1;
         const double norm = std::sqrt(x), larger = norm > delta ? norm : delta;
         sums.inverse[k] = larger > 0.0 ? 1.0 / larger : 0.0;

@@ -100,8 +100,8 @@ class StarLattice {
         const std::size_t last = layout_.n_axes() - 1;
         std::size_t k = 0;
         for (std::size_t axis = 0; axis <= last; ++axis)
-            if (axis == 0 || (axis < last ? line.row + 1 < layout_.length(axis)
-                                          : line.slab + 1 < n_slabs_))
+            if (axis == 0 ||
+                (axis < last ? line.row + 1 < layout_.length(axis) : line.slab + 1 < n_slabs_))
                 body(k++, axis);
     }
     StarLine<Real> stars(const Line& line, Values& u);
@@ -122,8 +122,8 @@ class StarLattice {
     std::size_t slab_;  // vertices that share their first coordinate
     int n_slabs_;
     std::vector<Axis> axes_;
-    Values g_;      // by place, channel after channel, like all arrays below
-    Values u_, r_;  // g - ∇ᵀx and g - ∇ᵀy
+    Values g_;              // by place, channel after channel, like all arrays below
+    Values u_, r_;          // g - ∇ᵀx and g - ∇ᵀy
     Values mean_, smooth_;  // see star_primal.cpp; empty in double precision
     int n_means_ = 0;       // steps since the last restart
     bool is_smooth_ = false;

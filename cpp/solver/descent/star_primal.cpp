@@ -22,8 +22,8 @@ namespace graphtv {
 namespace {
 
 constexpr int n_smoothings = 2;
-constexpr double width_of_gap = 0.3;    // δ Σ ω over the gap
-constexpr double least_width = 1e-7;    // δ in units of the range of the data
+constexpr double width_of_gap = 0.3;  // δ Σ ω over the gap
+constexpr double least_width = 1e-7;  // δ in units of the range of the data
 
 double distance(const float* a, const float* b, std::size_t n) {
     return squared_distance(a, b, nullptr, n);

@@ -166,8 +166,8 @@ struct Cut {
 
     template <int n_axes, class Real>
     GRAPHTV_INLINE Stars<Real> of(const Stars<Real>& all) const {
-        Stars<Real> found{of<n_axes>(all.u), {},   {},           {}, {},
-                          size,              all.n_channels, all.channel, n_axes};
+        Stars<Real> found{of<n_axes>(all.u), {},          {},    {}, {}, size,
+                          all.n_channels,    all.channel, n_axes};
         for (std::size_t k = 0; k < n_axes; ++k) {
             found.x[k] = all.x[axis + k] + from;
             found.y[k] = all.y[axis + k] + from;
