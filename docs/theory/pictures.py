@@ -176,6 +176,32 @@ def draw_minimum_cuts(figure: Figure) -> None:
     ax.set_axis_off()
 
 
+def draw_operators(figure: Figure) -> None:
+    """Draw a signal seen through a blur, and the flow that proves its reconstruction."""
+    n, weight = 80, 0.05
+    truth = np.repeat([0.2, 1.0, 0.6], (30, 22, 28))
+    distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    A = np.exp(-((distance / 4.0) ** 2))
+    A /= A.sum(axis=1, keepdims=True)
+    f = A @ truth + 0.02 * np.random.default_rng(0).standard_normal(n)
+    problem = Problem(grid_graph((n,), weight), SquaredLoss(f), operator=A)
+    result, early = solve(problem, tol=1e-6), solve(problem, max_iterations=3)
+    left, right = figure.subplots(1, 2)
+    left.plot(f, ".", color=GREY, label="data f")
+    left.plot(A @ result.u, color=ORANGE, label="Au")
+    left.step(range(n), result.u, where="mid", color=BLUE, label="u")
+    left.set_title("Au fits the data, and u is piecewise constant")
+    left.legend()
+    force = A.T @ (A @ early.u - f)
+    flow = np.cumsum(force - force.mean())[:-1] / weight
+    sign = np.sign(flow @ result.p)
+    right.axhspan(-1, 1, color=COLOURS[5], alpha=0.35)
+    right.plot(sign * flow, color=GREY, linestyle="--", label="after 3 iterations, not divided")
+    right.plot(result.p, color=BLUE, label="p at the end")
+    right.set(title="|p| ≤ 1, with equality where u jumps", ylim=(-1.6, 2.3))
+    right.legend(loc="upper left")
+
+
 def draw_scale(figure: Figure) -> None:
     """Draw a grid in tiles and a graph in parts, with the strip across one border."""
     grid, tiled = figure.subplots(1, 2)
@@ -223,6 +249,7 @@ PICTURES = {
     "exact-finish": draw_exact_finish,
     "pdhg": draw_pdhg,
     "minimum-cuts": draw_minimum_cuts,
+    "operators": draw_operators,
     "scale": draw_scale,
 }
 
@@ -236,7 +263,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     style = {"axes.spines.top": False, "axes.spines.right": False, "text.color": INK}
     for name, draw in PICTURES.items():
-        wide = name in ("graphs", "decompositions", "exact-tv", "terms", "exact-finish", "scale")
+        wide = name not in ("condition-numbers", "solver", "descent", "pdhg", "minimum-cuts")
         with rc_context({**style, "axes.titlesize": 11}):
             figure = Figure(figsize=(9 if wide else 6, 3.2), layout="constrained")
             draw(figure)
