@@ -46,6 +46,7 @@ MATRICES = ("dense", "sparse", "whole", "magnitudes", "deficient", "balanced", "
 OFFSETS = (0.0, 0.0, 1.0, 1e4, 1e8)
 EXPONENTS = (0, 0, 0, 20, -20, 80, -80)
 TOLERANCES = (1e-3, 1e-6, 1e-6, 1e-9)
+ITERATIONS = (50, 200, 1000)
 LARGEST_CONIC = 1e6
 """Sizes of numbers up to which the conic solver is asked."""
 
@@ -220,11 +221,11 @@ def check(seed: int, number: int) -> Figures:
     rng = np.random.default_rng([seed, number, 4])
     with np.errstate(all="ignore"):
         problem, A, told = make_operator_problem(rng)
-    tol = float(rng.choice(TOLERANCES))
+    tol, limit = float(rng.choice(TOLERANCES)), int(rng.choice(ITERATIONS))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            result = solve(problem, tol=tol, max_iterations=1000, time_limit=1, n_threads=1)
+            result = solve(problem, tol=tol, max_iterations=limit, n_threads=1)
         except ValueError as error:
             if not any(word in str(error) for word in ("no minimiser", "same sign", "no solution")):
                 raise AssertionError(f"{told}, tol {tol:g}: {error!r}") from error

@@ -3,6 +3,7 @@
 // docs/theory/solver.md explains how they are used.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -53,13 +54,19 @@ inline double huber_divergence(double r, double y, double delta) {
 
 // The Kullback-Leibler divergence of two Bernoulli distributions, t log(t/q) + (1 - t) log((1 -
 // t)/(1 - q)), where q = 1/(1 + exp(v)). q and 1 - q are computed separately, so that neither loses
-// digits.
+// digits. If one of them underflows, its logarithm is -|v|.
 inline double coin_divergence(double t, double v) {
+    constexpr double tiny_share = 700.0;  // |v| from which exp(-|v|) is next to underflow
     const double q = 1.0 / (1.0 + elementary::exp(v)), rest = 1.0 / (1.0 + elementary::exp(-v));
     const double more = t - q;
     const auto side = [](double share, double change) {
         return share > 0.0 ? share * entropy_divergence(change / share) : 0.0;
     };
+    const auto tiny_side = [](double t, double v) {
+        return t > 0.0 ? std::max(t * (elementary::log(t) + v - 1.0), 0.0) : 0.0;
+    };
+    if (v < -tiny_share) return side(q, more) + tiny_side(1.0 - t, -v);
+    if (v > tiny_share) return tiny_side(t, v) + side(rest, -more);
     return side(q, more) + side(rest, -more);
 }
 

@@ -141,7 +141,8 @@ def centre_of(graph: Graph, data: DataTerm) -> Floats | None:
         return None
     columns = loss.signal.reshape(loss.shape[0], -1)
     known = None if loss.is_complete else loss.observed.reshape(columns.shape)
-    centre = np.array([nearest_datum(*_range(columns, known, c)) for c in range(columns.shape[1])])
+    ends = np.array([_range(columns, known, c) for c in range(columns.shape[1])])
+    centre = nearest_data(ends[:, 0], ends[:, 1])
     if not centre.all() and _is_far_from_itself(graph, columns, known):
         centre = _centres_of_components(graph, columns, known)
     if not centre.any():
@@ -156,11 +157,17 @@ def _range(columns: Floats, known: Any, channel: int) -> tuple[Any, Any]:
     return (column.min(), column.max()) if column.size else (0.0, 0.0)
 
 
-def nearest_datum(low: Any, high: Any) -> Any:
-    """Return the datum nearest to 0 if all others are close to it, so differences are exact."""
-    nearest = low if low > 0.0 else high if high < 0.0 else 0.0
-    is_far = nearest != 0.0 and 0.0 < high - low <= abs(nearest) / OFFSET
-    return nearest if is_far else 0.0
+def nearest_data(low: Floats, high: Floats) -> Floats:
+    """Return the data nearest to 0 where all others are close to it, so differences are exact.
+
+    The data of each group lie between `low` and `high`. The answer is 0 for groups without data,
+    with equal data, or with data that are not close.
+    """
+    nearest = np.where(low > 0.0, low, np.where(high < 0.0, high, 0.0))
+    with np.errstate(over="ignore"):
+        width = high - low
+    is_far = (nearest != 0.0) & (width > 0.0) & (width <= np.abs(nearest) / OFFSET)
+    return np.where(is_far, nearest, 0.0)
 
 
 def _is_far_from_itself(graph: Graph, columns: Floats, known: Any) -> bool:
@@ -194,8 +201,7 @@ def _centres_of_components(graph: Graph, columns: Floats, known: Any) -> Floats:
         low, high = np.full(n_components, np.inf), np.full(n_components, -np.inf)
         np.minimum.at(low, label, column)
         np.maximum.at(high, label, column)
-        centre = np.array([nearest_datum(*ends) for ends in zip(low, high, strict=True)])
-        centres[:, channel] = np.where(np.isfinite(centre), centre, 0.0)[component]
+        centres[:, channel] = nearest_data(low, high)[component]
     return centres
 
 

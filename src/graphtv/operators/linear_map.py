@@ -168,7 +168,8 @@ class LinearMap:
             sizes = self.sizes if side else self.sizes.T
             # A sum of k products has at most k roundoffs of the sum of their sizes.
             terms = (size + 2.0) * ROUNDOFF
-            return np.ascontiguousarray((sizes @ columns.T).T).reshape(-1) * terms + 1e-300
+            underflow = 1e-300 if columns.any() else 0.0
+            return np.ascontiguousarray((sizes @ columns.T).T).reshape(-1) * terms + underflow
         lengths = np.array([length(column) for column in columns]) * self.gain
         return np.repeat(SPREAD * self._unit * lengths / math.sqrt(max(result, 1)), result)
 

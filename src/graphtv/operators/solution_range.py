@@ -40,9 +40,6 @@ ZERO = 1e-10
 LENGTH_ERROR = 1e-12
 """Relative error of singular values and norms, far above what rounding causes."""
 
-FLAT = 800.0
-"""Beyond this the logistic loss is linear or constant to the last bit."""
-
 MOST_PROGRAMS = 16
 """Up to this number of components, linear programs bound the constants."""
 
@@ -53,7 +50,8 @@ ASSUMED = 100.0
 """Factor of a range that is not proved, so that it probably holds a solution."""
 
 UNKNOWN = 1e8
-"""The range of u, in units of its range on a component, where no bound is known."""
+"""The range of u where no bound is known, relative to its range on a component and to the size
+that has an image of the size of the data."""
 
 
 class SolutionRange(NamedTuple):
@@ -85,34 +83,52 @@ def solution_range(
     sizes = abs(primal) + float(np.abs(least).sum())
     budget = max(primal - float(least.sum()), 0.0) * MARGIN + LENGTH_ERROR * sizes
     budget += sys.float_info.min
-    low, high = loss.sublevel(budget + least)
-    rows = to_core(low), to_core(high)
-    ends = _row_ends(*rows)
+    rows = tuple(to_core(ends) for ends in loss.sublevel(budget + least))
+    lower, upper, is_proved = _entry_ends(graph, penalty, misfit, constraint, budget, rows)
+    return _with_rows(SolutionRange(lower, upper, 0.0, 0.0, is_proved), misfit, rows)
+
+
+def _entry_ends(
+    graph: Graph,
+    penalty: _core.Penalty,
+    misfit: Misfit,
+    constraint: Constraint,
+    budget: float,
+    rows: tuple[Floats, ...],
+) -> tuple[float, float, bool]:
+    """Return the range of the entries of u, and whether it is proved."""
     if np.isfinite(constraint.lower).all() and np.isfinite(constraint.upper).all():
-        return SolutionRange(
-            float(constraint.lower.min()), float(constraint.upper.max()), *ends, True
-        )
+        return float(constraint.lower.min()), float(constraint.upper.max()), True
     if (constraint.sparsity > 0.0).all():
         size = MARGIN * float(budget) / float(constraint.sparsity.min())
-        return SolutionRange(-size, size, *ends, True)
+        return -size, size, True
     spread, has_spread = _largest_spread(graph, penalty, budget)
     limits = _limits(misfit, constraint, budget)
     size, is_proved = _largest_constant(misfit, rows, spread, limits)
     size = max(size, constraint.largest_bound) + spread
     is_proved = is_proved and has_spread and misfit.map.is_matrix
     size *= 1.0 if is_proved else ASSUMED
-    return SolutionRange(-size, size, *ends, is_proved)
+    return -size, size, is_proved
 
 
-def _row_ends(low: Floats, high: Floats) -> tuple[float, float]:
-    """Return finite numbers between which all rows of Au lie, up to the last bit of the loss."""
-    lowest = low[np.isfinite(low)].min(initial=0.0)
-    highest = high[np.isfinite(high)].max(initial=0.0)
-    is_one_sided = np.isfinite(low) != np.isfinite(high)
-    if is_one_sided.any():
-        lowest, highest = min(lowest, -FLAT), max(highest, FLAT)
+def _with_rows(found: SolutionRange, misfit: Misfit, rows: tuple[Floats, ...]) -> SolutionRange:
+    """Return the range with that of the rows of Au.
+
+    The loss bounds a row on both sides, on one side (logistic loss), or not at all (weight 0).
+    Where it does not, |Au| is at most the sum of the sizes in that row times the largest |u|.
+    """
+    low, high = rows
+    size = max(abs(found.lower), abs(found.upper))
+    reach = MARGIN * size * np.tile(misfit.map.row_sums(), misfit.n_channels)
+    is_bounded = bool(np.isfinite(low).all() and np.isfinite(high).all())
+    lowest = np.where(np.isfinite(low), low, -reach).min(initial=0.0)
+    highest = np.where(np.isfinite(high), high, reach).max(initial=0.0)
     margin = 1e-9 * (abs(lowest) + abs(highest)) + 1.0
-    return float(lowest - margin), float(highest + margin)
+    return found._replace(
+        row_lower=float(lowest - margin),
+        row_upper=float(highest + margin),
+        is_proved=found.is_proved and (is_bounded or misfit.map.is_matrix),
+    )
 
 
 def _largest_spread(graph: Graph, penalty: _core.Penalty, budget: float) -> tuple[float, bool]:
@@ -127,14 +143,15 @@ def _largest_spread(graph: Graph, penalty: _core.Penalty, budget: float) -> tupl
 
 
 def _largest_constant(
-    misfit: Misfit, rows: tuple[Floats, Floats], spread: float, limits: Floats
+    misfit: Misfit, rows: tuple[Floats, ...], spread: float, limits: Floats
 ) -> tuple[float, bool]:
     """Return a bound of the constants m that A sees, and whether it is proved.
 
     `limits` are bounds of |u| on each component; infinite where there are none.
     """
+    unknown = UNKNOWN * (_unit(misfit, rows) + spread), False
     if misfit.columns is None:
-        return UNKNOWN * (1.0 + spread), False
+        return unknown
     reach = np.tile(misfit.map.row_sums(), misfit.n_channels) * spread
     low, high = rows[0] - reach, rows[1] + reach
     errors = misfit.column_errors
@@ -149,15 +166,17 @@ def _largest_constant(
         size, is_proved = _single_constant(columns[:, 0], errors[:, 0], low, high, misfit)
         seen = float(np.linalg.norm(columns)) - float(np.linalg.norm(errors))
         by_norm = 2.0 * _image_norm(misfit, rows, spread) / seen if seen > 0.0 else math.inf
-        return min(size, by_norm), (is_proved or math.isfinite(by_norm)) and is_known
+        if not is_proved and not math.isfinite(by_norm):
+            return unknown
+        return min(size, by_norm), is_known
     if not finite.all() and count <= MOST_PROGRAMS:
         size = max(
             _polyhedral_bound(columns, errors, lo, hi, limits + spread)
             for lo, hi in zip(*(x.reshape(misfit.n_channels, -1) for x in (low, high)), strict=True)
         )
-        return (size, is_known) if math.isfinite(size) else (UNKNOWN * (1.0 + spread), False)
+        return (size, is_known) if math.isfinite(size) else unknown
     if not finite.any():
-        return UNKNOWN * (1.0 + spread), False
+        return unknown
     there = finite.reshape(misfit.n_channels, -1).all(axis=0)
     values = np.linalg.svd(columns[there])[1]
     error = float(np.linalg.norm(errors[there])) + LENGTH_ERROR * float(values.max(initial=0.0))
@@ -171,7 +190,15 @@ def _largest_constant(
     return 2.0 * size / float(large.min()), has_full_rank and is_known
 
 
-def _image_norm(misfit: Misfit, rows: tuple[Floats, Floats], spread: float) -> float:
+def _unit(misfit: Misfit, rows: tuple[Floats, ...]) -> float:
+    """Return the size of u that A maps to the largest known bound of a row; 1 if there is none."""
+    ends = np.abs(np.concatenate(rows))
+    largest, norm = float(ends[np.isfinite(ends)].max(initial=0.0)), misfit.map.norm_bound()
+    unit = largest / norm if norm > 0.0 else largest
+    return unit if 0.0 < unit < math.inf else 1.0
+
+
+def _image_norm(misfit: Misfit, rows: tuple[Floats, ...], spread: float) -> float:
     """Return a bound of ‖Z m‖ = ‖Au - Av‖ for |v| ≤ spread; infinite if rows are unbounded."""
     size = float(np.linalg.norm(np.maximum(np.abs(rows[0]), np.abs(rows[1]))))
     return size + misfit.map.norm_bound() * spread * math.sqrt(math.prod(misfit.shape))
@@ -237,6 +264,4 @@ def _single_constant(
         most = (right / (size - np.copysign(error, right))).min(initial=math.inf)
         least = (left / (size + np.copysign(error, left))).max(initial=-math.inf)
         best = max(best, abs(float(most)), abs(float(least)))
-    if not math.isfinite(best):
-        return UNKNOWN, False
-    return MARGIN * best, True
+    return MARGIN * best, math.isfinite(best)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv._validate import Floats
-from graphtv.normal_form import nearest_datum, scaled_number
+from graphtv.normal_form import nearest_data, scaled_number
 from graphtv.result import Record
 from graphtv.terms._units import NO_UNITS, Units, exactly_scaled, exponent_of, scaled
 
@@ -25,8 +25,7 @@ class Coordinates(NamedTuple):
     @classmethod
     def of(cls, least: Floats, most: Floats, weight: float) -> Coordinates:
         """Return the coordinates, given the range of each channel and the largest vertex weight."""
-        ends = zip(np.ravel(least), np.ravel(most), strict=True)
-        centre = np.array([nearest_datum(*pair) for pair in ends]).reshape(np.shape(least))
+        centre = nearest_data(np.asarray(least), np.asarray(most))
         size = np.maximum(np.abs(least - centre), np.abs(most - centre))
         point = exponent_of(float(np.max(size)))
         return cls(centre, Units(point, 2 * point + exponent_of(weight)))

@@ -71,11 +71,9 @@ class OperatorPdhg(Composite):
             norm = self._norm()
             share = float(degree.mean()) or norm
             s, rows = degree + share, np.full(A.shape[0], norm**2 / share)
-        floor = 1e-12 * max(float(s.max(initial=0.0)), np.finfo(float).tiny)
-        self._S = np.tile(np.maximum(s, floor), channels)
+        self._S = np.tile(_away_from_zero(s), channels)
         self._T = t
-        least = 1e-12 * max(float(rows.max(initial=0.0)), np.finfo(float).tiny)
-        self._Q = np.maximum(rows, least)
+        self._Q = _away_from_zero(rows)
 
     def _first_ratio(self) -> float:
         """Return the ratio in the units of the data: the length of q at the start to that of u.
@@ -206,3 +204,9 @@ class OperatorPdhg(Composite):
         many = self._misfit.n_channels
         parts = (s * du * du, np.tile(t, many) * dp * dp, np.tile(rows, many) * dq * dq)
         return math.fsum(float(part.sum()) for part in parts)
+
+
+def _away_from_zero(metric: Floats) -> Floats:
+    """Return a metric that is not much smaller than its largest entry, or 1 if that is 0."""
+    largest = float(metric.max(initial=0.0))
+    return np.maximum(metric, 1e-12 * largest) if largest > 0.0 else np.ones(len(metric))

@@ -49,6 +49,9 @@ MAD_OF_NORMAL = 0.6744897501960817
 FLAT_PART = 0.25
 """Fraction of the pixels, those with the smallest gradient, that the median uses."""
 
+QUANTILE_WINDOWS = 2**15
+"""About this many windows, at equal distances, decide which gradients count as small."""
+
 FEWEST_WINDOWS = 100
 """If there are fewer windows, the median uses all of them."""
 
@@ -285,10 +288,11 @@ def _noise_of_pixels(
         pixels = np.where(known.reshape(lengths), pixels, np.nan)
     details, slope = pixels, np.zeros(lengths)
     for axis in range(pixels.ndim):
-        details = np.diff(details, 2, axis=axis) / math.sqrt(6.0)
+        details = np.diff(details, 2, axis=axis)
         order = tuple(int(k == axis) for k in range(pixels.ndim))
-        slope += ndimage.gaussian_filter(pixels, 1.0, order, mode="nearest", truncate=3.0) ** 2
-    slope = slope[(slice(1, -1),) * pixels.ndim]
+        along = ndimage.gaussian_filter(pixels, 1.0, order, mode="nearest", truncate=3.0)
+        slope += np.square(along, out=along)
+    slope = np.ascontiguousarray(slope[(slice(1, -1),) * pixels.ndim])
     whole = ~np.isnan(slope)  # its window contains that of the second difference
     n_whole = int(whole.sum())
     if n_whole < least_whole * whole.size:
@@ -296,10 +300,12 @@ def _noise_of_pixels(
     if n_whole < FEWEST_WINDOWS:
         chosen = details[whole]
     else:
-        rank = int(FLAT_PART * (n_whole - 1))
         flattest = slope.ravel() if n_whole == slope.size else slope[whole]
-        chosen = details[slope <= np.partition(flattest, rank)[rank]]
-    return float(np.median(np.abs(chosen))) / MAD_OF_NORMAL
+        some = flattest[:: max(n_whole // QUANTILE_WINDOWS, 1)]
+        rank = int(FLAT_PART * (some.size - 1))
+        chosen = details[slope <= np.partition(some, rank)[rank]]
+    gain = math.sqrt(6.0) ** pixels.ndim  # that of second differences of white noise
+    return float(np.median(np.abs(chosen))) / gain / MAD_OF_NORMAL
 
 
 def _noise_on_graph(signal: Floats, known: NDArray[np.bool_] | None, graph: Graph) -> float:
