@@ -28,7 +28,11 @@ def test_sides_grow_from_the_border() -> None:
     graph = grid_graph((10, 10))
     first, last = np.arange(10, dtype=np.int32), np.arange(90, 100, dtype=np.int32)
     near, starts = np.concatenate([first, last]), np.array([0, 10, 20])
-    side, sides = sides_of(100, graph.edges, near, starts)
+    side, sides, inner, inners, rim, rims = sides_of(100, graph.edges, near, starts)
+    for k in range(2):
+        is_in = np.isin(graph.edges, side[sides[k] : sides[k + 1]]).sum(axis=1)
+        assert (np.flatnonzero(is_in == 2) == inner[inners[k] : inners[k + 1]]).all()
+        assert (np.flatnonzero(is_in == 1) == rim[rims[k] : rims[k + 1]]).all()
     assert len(side) <= TUNING.strip_share * 100
     np.testing.assert_array_equal(side[: sides[1]], np.arange(50))
     np.testing.assert_array_equal(side[sides[1] :], np.arange(50, 100))
@@ -38,9 +42,9 @@ def test_sides_contain_all_ends() -> None:
     """Even if they have more vertices than the part."""
     near = np.tile(np.arange(4, dtype=np.int32), 5)
     edges = np.array([[0, 1], [1, 2], [2, 3]], dtype=np.int32)
-    side, sides = sides_of(4, edges, near, np.arange(0, 24, 4))
+    side, sides = sides_of(4, edges, near, np.arange(0, 24, 4))[:2]
     np.testing.assert_array_equal(side, near)
     np.testing.assert_array_equal(sides, np.arange(0, 24, 4))
-    empty, starts = sides_of(3, edges[:2], near[:0], np.zeros(1, dtype=np.int64))
+    empty, starts = sides_of(3, edges[:2], near[:0], np.zeros(1, dtype=np.int64))[:2]
     assert len(empty) == 0
     np.testing.assert_array_equal(starts, [0])

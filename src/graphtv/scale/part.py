@@ -23,7 +23,7 @@ from graphtv.scale.certificate import Share
 from graphtv.scale.coordinates import Coordinates
 from graphtv.scale.part_graph import PartGraph
 from graphtv.scale.part_strip import Side, SidePoints
-from graphtv.scale.strips import sides_of
+from graphtv.scale.strips import Sides, sides_of
 from graphtv.scale.window import (
     Border,
     Window,
@@ -33,7 +33,8 @@ from graphtv.scale.window import (
 )
 from graphtv.terms._units import exactly_scaled
 
-DATA = ("f", "c", "edges", "weights", "near", "crossing", "starts", "signs", "side", "sides")
+EDGES = ("edges", "weights", "near", "crossing", "starts", "signs")
+DATA = ("f", "c", *EDGES, *Sides._fields)
 """Names of the arrays that no round changes."""
 
 POINTS = ("u", "p", "q", "before", "anchor")
@@ -54,8 +55,8 @@ class Part(Block):
         The ends in this part of the edges across the border, and their weights.
     starts, signs : ndarray, shapes (k + 1,) and (k,)
         Where the edges to each neighbour begin, and 1 if they lead out of this part, -1 if into it.
-    side, sides : ndarray, shapes (s,) and (k + 1,)
-        The vertices of this part's side of each strip, and where those of each neighbour begin.
+    side, sides, inner, inners, rim, rims : ndarray
+        This part's sides of all strips, see `strips.Sides`.
     p, q : ndarray
         The dual point inside and across the border.
     before : ndarray or None
@@ -70,6 +71,10 @@ class Part(Block):
     signs: NDArray[np.int64]
     side: Indices
     sides: NDArray[np.int64]
+    inner: Indices
+    inners: NDArray[np.int64]
+    rim: Indices
+    rims: NDArray[np.int64]
     p: Floats
     q: Floats
     before: Floats | None = None
@@ -88,7 +93,7 @@ class Part(Block):
         if c is not None:
             c = np.broadcast_to(np.asarray(c, dtype=np.float64), f.shape)
             c = None if (c == 1.0).all() else np.array(c)
-        side, sides = sides_of(len(f), graph.edges, graph.near, graph.starts)
+        sides = sides_of(len(f), graph.edges, graph.near, graph.starts)
         channels = f.shape[1:]
         return cls(
             f=f,
@@ -99,8 +104,7 @@ class Part(Block):
             crossing=factor * graph.crossing,
             starts=graph.starts,
             signs=graph.signs,
-            side=side,
-            sides=sides,
+            **sides._asdict(),
             u=f.copy(),
             p=np.zeros((len(graph.edges), *channels)),
             q=np.zeros((len(graph.near), *channels)),
@@ -174,25 +178,38 @@ class Part(Block):
 
     def piece(self, neighbour: int) -> Side:
         """Return this part's side of the strip across the border to a neighbour."""
-        vertices, inside, place = self._side(neighbour)
-        edges, weights, p = self._local(place, inside), self.weights[inside], self.p[inside]
-        graph = Graph._from_simple(len(vertices), edges, weights)
+        vertices, inside = self._side(neighbour)
+        place = np.full(len(self.f), -1, dtype=np.int32)
+        place[vertices] = np.arange(len(vertices), dtype=np.int32)
+        edges = np.ascontiguousarray(place[self.edges[inside]])
+        graph = Graph._from_simple(len(vertices), edges, self.weights[inside])
         across = self._across(neighbour)
         near, q, crossing = place[self.near[across]], self.q[across], self.crossing[across]
-        inner = divergence(graph, p)
-        _add_at(inner, near, int(self.signs[neighbour]) * rows(crossing, q) * q)
-        whole = self._divergence()[vertices]
         c = None if self.c is None else self.c[vertices]
         anchor = None if self.anchor is None else self.anchor[vertices]
-        u = self.u[vertices]
-        window = Window(self.f[vertices], c, graph, whole - inner, u, p, self.delta, anchor)
+        outflow = self._outflow_of_side(neighbour, len(vertices), place)
+        u, p = self.u[vertices], self.p[inside]
+        window = Window(self.f[vertices], c, graph, outflow, u, p, self.delta, anchor)
         return Side(window, near, crossing, q)
+
+    def _outflow_of_side(self, neighbour: int, size: int, place: Indices) -> Floats:
+        """Return the divergence of the flows out of a side, except to its own neighbour."""
+        rim = self.rim[_slice(self.rims, neighbour)]
+        p = self.p[rim]
+        flow, ends = rows(self.weights[rim], p) * p, place[self.edges[rim]]
+        outflow = np.zeros((size, *self.f.shape[1:]))
+        for at, sign in (ends[:, 0], 1.0), (ends[:, 1], -1.0):
+            _add_at(outflow, at[at >= 0], sign * flow[at >= 0])
+        flow, at = self._flows_out(), place[self.near]
+        at[self._across(neighbour)] = -1
+        _add_at(outflow, at[at >= 0], flow[at >= 0])
+        return outflow
 
     def paste(self, pieces: Iterable[tuple[int, SidePoints]]) -> Self:
         """Return this part with new points of its sides of strips."""
         u, p, q = self.u.copy(), self.p.copy(), self.q.copy()
         for neighbour, new in pieces:
-            vertices, inside, _ = self._side(neighbour)
+            vertices, inside = self._side(neighbour)
             u[vertices], p[inside], q[self._across(neighbour)] = new
         return replace(self, u=u, p=p, q=q)
 
@@ -270,24 +287,25 @@ class Part(Block):
     def _outflow(self) -> Floats:
         """Return the divergence of the flows across the border."""
         outflow = np.zeros(self.f.shape)
-        signs = np.repeat(self.signs, np.diff(self.starts)).astype(np.float64)
-        _add_at(outflow, self.near, rows(signs * self.crossing, self.q) * self.q)
+        _add_at(outflow, self.near, self._flows_out())
         return outflow
 
+    def _flows_out(self) -> Floats:
+        """Return the flows out of this part on the edges across its border."""
+        signs = np.repeat(self.signs, np.diff(self.starts)).astype(np.float64)
+        flows: Floats = rows(signs * self.crossing, self.q) * self.q
+        return flows
+
     def _across(self, neighbour: int) -> slice:
-        return slice(int(self.starts[neighbour]), int(self.starts[neighbour + 1]))
+        return _slice(self.starts, neighbour)
 
-    def _side(self, neighbour: int) -> tuple[Indices, Any, Indices]:
-        """Return the vertices of a side, which edges are inside, and where each vertex is."""
-        vertices = self.side[int(self.sides[neighbour]) : int(self.sides[neighbour + 1])]
-        place = np.full(len(self.f), -1, dtype=np.int32)
-        place[vertices] = np.arange(len(vertices), dtype=np.int32)
-        inside = np.flatnonzero((place[self.edges] >= 0).all(axis=1))
-        return vertices, inside, place
+    def _side(self, neighbour: int) -> tuple[Indices, Indices]:
+        """Return the vertices of a side and the edges between them."""
+        return self.side[_slice(self.sides, neighbour)], self.inner[_slice(self.inners, neighbour)]
 
-    def _local(self, place: Indices, inside: Any) -> Indices:
-        edges: Indices = np.ascontiguousarray(place[self.edges[inside]])
-        return edges
+
+def _slice(starts: NDArray[np.int64], number: int) -> slice:
+    return slice(int(starts[number]), int(starts[number + 1]))
 
 
 def _add_at(out: Floats, places: Indices, values: Floats) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphtv._validate import Floats, Indices
 from graphtv.graph.graph import Graph
-from graphtv.scale.window import Window, joined_anchor
+from graphtv.scale.window import Window, interleaved, joined_anchor
 
 
 class SidePoints(NamedTuple):
@@ -41,11 +41,11 @@ class Side:
         """Return the strip made of this side, which comes first, and the other one."""
         low, high, count = self.window, other.window, self.window.graph.n_vertices
         across = np.stack([self.near, other.near + np.int32(count)], axis=1)
-        graph = Graph._from_simple(
-            count + high.graph.n_vertices,
-            np.concatenate([low.graph.edges, high.graph.edges + np.int32(count), across]),
-            np.concatenate([low.graph.weights, high.graph.weights, self.crossing]),
-        )
+        order = interleaved([len(low.p), len(high.p), len(self.q)])
+        edges = np.concatenate([low.graph.edges, high.graph.edges + np.int32(count), across])
+        weights = np.concatenate([low.graph.weights, high.graph.weights, self.crossing])
+        size = count + high.graph.n_vertices
+        graph = Graph._from_simple(size, edges[order], weights[order])
         c = None
         if low.c is not None or high.c is not None:
             c = np.concatenate([np.ones(w.f.shape) if w.c is None else w.c for w in (low, high)])
@@ -55,7 +55,7 @@ class Side:
             graph,
             np.concatenate([low.outflow, high.outflow]),
             np.concatenate([low.u, high.u]),
-            np.concatenate([low.p, high.p, self.q]),
+            np.concatenate([low.p, high.p, self.q])[order],
             low.delta,
             joined_anchor(low, high),
         )
@@ -64,7 +64,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """Both sides of a border. The vertices and the inner edges of the first side come first."""
+    """Both sides of a border. The vertices of the first side come first."""
 
     inside: Window
     n_low: int
@@ -81,8 +81,10 @@ class Strip:
 
     def halves(self) -> tuple[SidePoints, SidePoints]:
         """Return the points of both sides."""
-        u, p, n = self.inside.u, self.inside.p, self.n_low
-        low, high, q = np.split(p, [self.m_low, self.m_low + self.m_high])
+        u, n, m = self.inside.u, self.n_low, self.m_low + self.m_high
+        p = np.empty(self.inside.p.shape)
+        p[interleaved([self.m_low, self.m_high, len(p) - m])] = self.inside.p
+        low, high, q = np.split(p, [self.m_low, m])
         return (
             SidePoints(u[:n].copy(), low.copy(), q.copy()),
             SidePoints(u[n:].copy(), high.copy(), q.copy()),

@@ -51,6 +51,7 @@ class PartitionedGraph:
     """
 
     _make_numbering: Callable[..., Any] | None = None
+    _whole: tuple[Graph, NDArray[np.int32]] | None = None
 
     def __init__(
         self, graph: Graph, parts: Any = None, *, method: str = "auto", points: Any = None
@@ -65,6 +66,7 @@ class PartitionedGraph:
             labels = _as_labels(parts, whole.n_vertices)
             count = int(labels.max(initial=0)) + 1
         self._divide(whole, labels, count)
+        self._whole = whole, labels
 
     def _divide(self, graph: Graph, labels: NDArray[np.int32], count: int) -> None:
         """Split a graph by the labels of its vertices."""
@@ -178,6 +180,11 @@ class PartitionedGraph:
         return self._sizes
 
     @property
+    def inner_counts(self) -> tuple[int, ...]:
+        """Number of edges inside each part."""
+        return self._n_inner
+
+    @property
     def crossing_counts(self) -> dict[tuple[int, int], int]:
         """Number of edges between each two neighbouring parts, the smaller number first."""
         return dict(self._across)
@@ -229,6 +236,25 @@ class PartitionedGraph:
             delayed(part, traverse=False) if isinstance(part, PartGraph) else part
             for part in self._parts
         ]
+
+    def merged(self, n_channels: int = 1) -> PartitionedGraph:
+        """Return the graph with small parts merged, for signals with this many channels."""
+        from graphtv.scale.merging import MergedNumbering, merging_of
+
+        merging = merging_of(self, n_channels)
+        if merging is None:
+            return self
+        if self._whole is not None:
+            graph, labels = self._whole
+            group = np.array([merging.group[part] for part in range(self.n_parts)])
+            return type(self)(graph, group[labels])
+        return type(self)._made_of(
+            tuple(merging.part_sizes()),
+            merging.inner_counts(),
+            merging.crossing_counts(),
+            merging.part_graphs(self.part_graphs(), self.neighbours),
+            lambda *_: MergedNumbering(merging, self.numbering),
+        )
 
     def problem(self, data: Any, penalty: Any, factor: float = 1.0) -> Any:
         """Return the problem on this graph, with a factor for all weights; `Problem` calls this."""

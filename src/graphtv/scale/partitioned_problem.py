@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from graphtv._validate import brief
@@ -51,7 +52,8 @@ class PartitionedProblem:
             )
         self.graph, self.data, self.penalty = graph, data, penalty
         c = weights_of(data)
-        self._layout = GraphProblem(graph, data.data, c, factor, delta, loss=loss)
+        merged = graph.merged(math.prod(data.shape[1:]))
+        self._layout = GraphProblem(merged, data.data, c, factor, delta, loss=loss)
 
     def solve_in_parts(self, options: dict[str, Any], caller: str = "solve") -> PartitionedResult:
         """Solve the problem; see `graphtv.solve`."""

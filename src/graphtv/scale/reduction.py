@@ -85,18 +85,25 @@ def clusters_of(window: Window, levels: int) -> list[Indices]:
     labels: Indices = np.arange(count, dtype=np.int32)
     edges, weights = graph.edges, graph.weights
     for _ in range(levels):
-        order = np.lexsort((_scattered(len(weights)), -weights))
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        best = np.full(count, len(order), dtype=np.int64)
-        for ends in edges.T:
-            np.minimum.at(best, ends, rank)
-        chosen = np.zeros(len(order), dtype=bool)
-        chosen[order[best[best < len(order)]]] = True
+        chosen = _heaviest(count, edges, weights)
         count, joined = _core.connected_components(count, edges, chosen)
         labels = joined[labels]
         edges, weights = _core.simplify(count, np.ascontiguousarray(joined[edges]), weights)
     return [labels] * len(_columns(window.f))
+
+
+def _heaviest(count: int, edges: Indices, weights: Floats) -> NDArray[np.bool_]:
+    """Return which edges are the heaviest of one of their ends, one edge per vertex."""
+    most, least = np.full(count, -np.inf), np.full(count, np.iinfo(np.uint64).max)
+    for ends in edges.T:
+        np.maximum.at(most, ends, weights)
+    scattered, chosen = _scattered(len(weights)), np.zeros(len(weights), dtype=bool)
+    heavy = [np.flatnonzero(weights == most[ends]) for ends in edges.T]
+    for ends, kept in zip(edges.T, heavy, strict=True):
+        np.minimum.at(least, ends[kept], scattered[kept])
+    for ends, kept in zip(edges.T, heavy, strict=True):
+        chosen[kept] |= scattered[kept] == least[ends[kept]]
+    return chosen
 
 
 def reduced(

@@ -32,7 +32,7 @@ class PartitionedResult:
     iterations : int
         Number of rounds. A round solves each part and each strip across a border once.
     n_parts : int
-        Number of parts.
+        Number of parts that were solved; small parts are merged.
     bytes_per_round : int
         Upper bound of the bytes that parts exchange in a round.
     setup_time, solve_time : float
@@ -49,7 +49,7 @@ class PartitionedResult:
     >>> noisy, truth = gallery.piecewise_constant_image((20, 30), rng=1)
     >>> result = fused_lasso(PartitionedGraph(grid_graph((20, 30)), 3), noisy.ravel(), lam=0.2)
     >>> result.status, result.n_parts, result.u.shape
-    ('optimal', 3, (600,))
+    ('optimal', 1, (600,))
     """
 
     u: Any

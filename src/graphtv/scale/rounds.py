@@ -170,7 +170,9 @@ class Rounds:
     def _effort(self) -> Effort:
         options, is_first = self.options, not self.records
         n_threads = options.n_threads or (1 if self.parts.n_parts > 1 else None)
-        allowed, relative = 0.0, max(TUNING.first_tolerance, TUNING.first_share * options.tolerance)
+        allowed, relative = 0.0, TUNING.first_share * options.tolerance
+        if self.parts.n_parts > 1:
+            relative = max(relative, TUNING.first_tolerance)
         if not is_first:
             primal, dual, gap = self.unrounded[:3]
             wanted = TUNING.share * options.tolerance * max(abs(primal), abs(dual))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,36 @@ from graphtv._validate import Indices
 from graphtv.scale.tuning import TUNING
 
 
-def sides_of(
-    n_vertices: int, edges: Indices, near: Indices, starts: NDArray[np.int64]
-) -> tuple[Indices, NDArray[np.int64]]:
-    """Return the vertices of a part in the strip to each neighbour, and where they begin.
+class Sides(NamedTuple):
+    """The sides of the strips of a part, neighbour after neighbour, and where they begin.
 
-    They are the vertices within some number of steps of the edges to the neighbour. The number is
-    the same for all neighbours of a part, and as large as `strip_share` (see `tuning`) allows.
+    Attributes
+    ----------
+    side, sides : ndarray
+        The vertices.
+    inner, inners : ndarray
+        The edges between vertices of a side.
+    rim, rims : ndarray
+        The edges of the part with one end in a side.
+    """
+
+    side: Indices
+    sides: NDArray[np.int64]
+    inner: Indices
+    inners: NDArray[np.int64]
+    rim: Indices
+    rims: NDArray[np.int64]
+
+
+def sides_of(n_vertices: int, edges: Indices, near: Indices, starts: NDArray[np.int64]) -> Sides:
+    """Return the sides of the strips of a part.
+
+    Their vertices are those within some number of steps of the edges to the neighbour. The number
+    is the same for all neighbours of a part, and as large as `strip_share` (see `tuning`) allows.
     """
     reached = [np.unique(near[a:b]) for a, b in itertools.pairwise(starts)]
     if not reached:
-        return np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+        return Sides(*_joined([]), *_joined([]), *_joined([]))
     adjacency = _adjacency(n_vertices, edges)
     is_in = [_mask(n_vertices, vertices) for vertices in reached]
     rings = reached
@@ -36,8 +55,12 @@ def sides_of(
             break
         for ring, mask in zip(rings, is_in, strict=True):
             mask[ring] = True
-    sides = [np.flatnonzero(mask).astype(np.int32) for mask in is_in]
-    return np.concatenate(sides), np.cumsum([0, *map(len, sides)], dtype=np.int64)
+    inner, rim = [], []
+    for mask in is_in:
+        ends = mask[edges[:, 0]].view(np.int8) + mask[edges[:, 1]].view(np.int8)
+        inner.append(np.flatnonzero(ends == 2))
+        rim.append(np.flatnonzero(ends == 1))
+    return Sides(*_joined([np.flatnonzero(m) for m in is_in]), *_joined(inner), *_joined(rim))
 
 
 def matchings(pairs: Mapping[tuple[Any, Any], int]) -> list[list[tuple[Any, Any]]]:
@@ -57,6 +80,12 @@ def matchings(pairs: Mapping[tuple[Any, Any], int]) -> list[list[tuple[Any, Any]
         low.add(number)
         high.add(number)
     return found
+
+
+def _joined(lists: Sequence[NDArray[np.int64]]) -> tuple[Indices, NDArray[np.int64]]:
+    """Return lists of numbers as one array, and where they begin."""
+    whole = np.concatenate([np.empty(0, dtype=np.int32), *(x.astype(np.int32) for x in lists)])
+    return whole, np.cumsum([0, *map(len, lists)], dtype=np.int64)
 
 
 def _adjacency(n: int, edges: Indices) -> Any:

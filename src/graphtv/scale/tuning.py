@@ -19,6 +19,10 @@ class Tuning:
     """Approximate number of vertices of a tile if the given chunks are not suitable (estimate)."""
     part_size: int = 1 << 18
     """Number of vertices of a part if the number of parts is not given (estimate)."""
+    least_part: int = 1 << 19
+    """Parts of a graph with fewer vertices and edges (times channels) are merged for the solve,
+    which then needs up to 80 MB per window. Smaller parts cost more than twice the processor time
+    of the solver in memory."""
     shortest_tile: int = 32
     """Smallest length of a tile, unless the axis is shorter; smaller tiles are mostly border."""
     strip_depth: float = 1 / 8

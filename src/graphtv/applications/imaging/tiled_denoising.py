@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -134,7 +135,8 @@ def fuse_partitioned(
             f" got {signal.shape}"
         )
     observations = _observations(signal, vertex_weights, loss)
-    problem = GraphProblem(graph, *observations, lam, loss=loss)
+    merged = graph.merged(math.prod(signal.shape[1:]))
+    problem = GraphProblem(merged, *observations, lam, loss=loss)
     return solve_partitioned(problem, "fused_lasso", options)
 
 
