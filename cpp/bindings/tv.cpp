@@ -1,9 +1,11 @@
 // Binds exact total variation: batches of chains, and forests that keep their memory.
 
 #include <algorithm>
+#include <limits>
 
 #include "bindings/arrays.hpp"
 #include "parallel/parallel_for.hpp"
+#include "terms/largest_size.hpp"
 #include "tv/chain.hpp"
 #include "tv/forest.hpp"
 
@@ -38,9 +40,40 @@ void chain_rows(const InRows& signal, const InRows& weights, double largest_weig
     });
 }
 
+// The same for one chain. Returns false without a result unless the signal has at least two entries,
+// all numbers are finite, no weight is negative, and no sum can overflow. So plain arguments need no
+// other validation, which would take longer than a short chain.
+bool plain_chain(std::span<const double> f, std::span<const double> weights, std::span<double> u) {
+    constexpr double largest_signal = 0x1p800;
+    const nb::gil_scoped_release no_gil;
+    if (f.size() < 2 || u.size() != f.size() || !(largest_size(f) <= largest_signal)) return false;
+    const double largest = largest_size(weights);
+    const bool is_negative = std::ranges::any_of(weights, [](double w) { return w < 0.0; });
+    if (is_negative || !(largest <= std::numeric_limits<double>::max())) return false;
+    ChainWorkspace workspace;
+    tv_chain(f, {weights, largest}, u, workspace);
+    return true;
+}
+
 }  // namespace
 
 void bind_tv(nb::module_& m) {
+    m.def(
+        "plain_chain",
+        [](const In<double>& signal, double weight, const InPlace& out) {
+            return plain_chain(view(signal), {&weight, 1}, view(out));
+        },
+        nb::arg("signal").noconvert(), nb::arg("weight"), nb::arg("out").noconvert(),
+        "Exact TV on one chain with one weight, unless the arguments need validation.");
+    m.def(
+        "plain_chain",
+        [](const In<double>& signal, const In<double>& weights, const InPlace& out) {
+            if (weights.size() + 1 != signal.size()) return false;
+            return plain_chain(view(signal), view(weights), view(out));
+        },
+        nb::arg("signal").noconvert(), nb::arg("weights").noconvert(), nb::arg("out").noconvert(),
+        "The same with one weight per edge.");
+
     m.def("tv_chain", &chain_rows, nb::arg("signal").noconvert(), nb::arg("weights").noconvert(),
           nb::arg("largest_weight"), nb::arg("out").noconvert(), nb::arg("n_threads"),
           "Exact TV on every row of `signal`.");

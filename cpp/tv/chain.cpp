@@ -33,8 +33,9 @@ struct UniformWeight {
     double before(Index k) const { return k == 0 ? 0.0 : weight; }
 };
 
-// Reciprocals of short lengths. A division would lie on the critical path of the scan.
-constexpr Index reciprocal_limit = 512;
+// Reciprocals of short lengths. A division would lie on the critical path of the scan. On longer
+// segments a line turns so rarely that a branch is faster.
+constexpr Index reciprocal_limit = 24;
 const std::array<double, reciprocal_limit + 1> reciprocals = [] {
     std::array<double, reciprocal_limit + 1> table{};
     for (Index i = 1; i <= reciprocal_limit; ++i)
@@ -264,12 +265,13 @@ class ChainScan {
             }
         }
 
-        // Few turns among the next samples: the scan would restart too often.
+        // Few turns of the tube among the next samples: the scan would restart too often.
         bool is_smooth(Index k) const {
             const Index samples = std::min<Index>(n - k - 2, 32);
+            const auto slope = [&](Index i) { return f[i] + (w[i] - w.before(i)); };
             Index turns = 0;
-            for (Index i = k; i < k + samples; ++i)
-                turns += (f[i + 1] > f[i]) != (f[i + 2] > f[i + 1]);
+            for (Index i = k + 1; i < k + samples; ++i)
+                turns += (slope(i) > slope(i - 1)) != (slope(i + 1) > slope(i));
             return turns * 8 < samples;
         }
 

@@ -329,3 +329,22 @@ def test_warm_chains_equal_cold_ones(seed, n, change):
         forest.solve(f, warm, warm=True, n_threads=1)
         _core.ForestTV(n, edges, weights, 0.0, np.empty(0)).solve(f, cold, warm=False, n_threads=1)
         np.testing.assert_allclose(warm, cold, rtol=0, atol=1e-11 * np.abs(f).max())
+
+
+@given(st.integers(0, 2**32), st.integers(0, 40), st.booleans(), st.sampled_from([1.0, 1e300]))
+def test_plain_arrays_give_the_same_bits_as_lists(seed, n, is_weighted, scale):
+    rng = np.random.default_rng(seed)
+    f = scale * rng.normal(size=n).cumsum()
+    weights = scale * rng.random(max(n - 1, 0)) if is_weighted else scale
+    listed = weights.tolist() if is_weighted else weights
+    np.testing.assert_array_equal(tv_chain(f, weights), tv_chain(f.tolist(), listed))
+
+
+@pytest.mark.parametrize("weights", [-1.0, np.nan, np.inf, np.array([1.0, -1.0]), np.ones(3)])
+def test_plain_arrays_are_validated(weights):
+    with pytest.raises(ValueError, match="weights"):
+        tv_chain(np.array([0.0, 1.0, 3.0]), weights)
+    with pytest.raises(ValueError, match="signal"):
+        tv_chain(np.array([0.0, np.inf, 3.0]), 1.0)
+    with pytest.raises(ValueError, match="n_threads"):
+        tv_chain(np.array([0.0, 1.0, 3.0]), 1.0, n_threads=0)

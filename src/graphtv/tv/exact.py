@@ -87,6 +87,9 @@ def tv_chain(
     >>> tv_chain([0.0, 0.0, 3.0, 3.0], 1.0)
     array([0.5, 0.5, 2.5, 2.5])
     """
+    if type(huber) is float and huber == 0.0 and (u := _plain_chain(signal, weights)) is not None:
+        _as_threads(n_threads)
+        return u
     if (labelling := labelling_of(signal)) is not None:
         u = tv_chain(array_of(signal, "signal"), weights, huber=huber, n_threads=n_threads)
         return cast(Floats, labelling.restored(u))
@@ -112,6 +115,24 @@ def tv_chain(
     else:
         _chains_as_forest(rows, w, delta * scale * scale, u, threads)
     return _unscaled(u, scale).reshape(f.shape)
+
+
+def _plain_chain(signal: Any, weights: Any) -> Floats | None:
+    """Return the minimiser for one chain of plain numbers; None if the arguments need validation.
+
+    On a short chain validation takes longer than the solver.
+    """
+    if not _is_plain(signal) or not (type(weights) is float or _is_plain(weights)):
+        return None
+    u = np.empty_like(signal)
+    return u if _core.plain_chain(signal, weights, u) else None
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether values are an ordinary contiguous vector of doubles."""
+    if type(values) is not np.ndarray or values.ndim != 1 or values.dtype != np.float64:
+        return False
+    return values.flags.c_contiguous and values.flags.aligned
 
 
 @overload
