@@ -13,6 +13,7 @@
 #include "graph/cuthill_mckee.hpp"
 #include "graph/free_memory.hpp"
 #include "graph/lattice_shape.hpp"
+#include "graph/renumbering.hpp"
 #include "graph/simplify.hpp"
 
 namespace graphtv::bindings {
@@ -75,6 +76,31 @@ void bind_graph(nb::module_& m) {
         },
         "n_vertices"_a, "edges"_a.noconvert(),
         "The vertices in an order that keeps neighbours close to each other.");
+
+    m.def(
+        "misses_per_edge",
+        [](const InEdges& edges) {
+            nb::gil_scoped_release release;
+            return misses_per_edge(view(0, edges).edges);
+        },
+        "edges"_a.noconvert(), "How often a loop over the edges meets a vertex not in the cache.");
+
+    m.def(
+        "renumber",
+        [](Vertex n_vertices, const InEdges& edges)
+            -> std::optional<std::tuple<Out<Vertex>, Out<EdgeIndex>, OutMatrix<Vertex>>> {
+            std::optional<Renumbering> found;
+            {
+                nb::gil_scoped_release release;
+                found = renumber(view(n_vertices, edges));
+            }
+            if (!found) return std::nullopt;
+            return std::make_tuple(to_numpy(std::move(found->vertices)),
+                                   to_numpy(std::move(found->order)),
+                                   to_numpy(std::move(found->edges)));
+        },
+        "n_vertices"_a, "edges"_a.noconvert(),
+        "A numbering in which neighbours are close: old vertices, old edges, and the edges.");
 
     m.def(
         "connected_components",

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Indices
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
 from graphtv.terms import DataTerm, Penalty
@@ -62,6 +62,8 @@ class NormalForm:
         The centre of every channel, shape (C, 1), or of every entry, shape (C, n); None means 0.
     units : Units
         The exponents a and b.
+    order : ndarray or None
+        The vertex of u for each vertex of v, if a solver has numbered them in another way.
     """
 
     graph: Graph
@@ -69,6 +71,7 @@ class NormalForm:
     penalty: Penalty
     centre: Floats | None = None
     units: Units = NO_UNITS
+    order: Indices | None = None
 
     def point(self, u: Floats) -> Floats:
         """Return v for u, both as the core's flat arrays."""
@@ -78,7 +81,7 @@ class NormalForm:
 
     def restore(self, v: Floats) -> Floats:
         """Return u for v, rounded."""
-        u: Floats = scaled(v, self.units.point)
+        u: Floats = scaled(v if self.order is None else put_back(v, self.order), self.units.point)
         return u if self.centre is None else (self._rows(u) + self.centre).reshape(-1)
 
     def is_exact(self, u: Floats) -> bool:
@@ -110,6 +113,14 @@ class NormalForm:
     def length(self, value: float) -> float:
         """Return the distance between two points u, given that between the points v."""
         return scaled_number(value, self.units.point)
+
+
+def put_back(values: Floats, order: Indices) -> Floats:
+    """Return values that are in another order, channel after channel, in the original order."""
+    rows = values.reshape(-1, len(order))
+    found = np.empty(rows.shape)
+    found[:, order] = rows
+    return found.reshape(-1)
 
 
 def normal_form(graph: Graph, data: DataTerm, penalty: Penalty) -> NormalForm:

@@ -306,10 +306,14 @@ class Problem:
         form = self._form
         if form.data is self._data:
             return self
-        normal = Problem(form.graph, form.data, form.penalty)
-        normal._shape = self._shape
-        normal._labelling, normal._places = self._labelling, self._places
-        return normal
+        return self.like(form.graph, form.data, form.penalty)
+
+    def like(self, graph: Graph, data: DataTerm, penalty: Penalty | None = None) -> Problem:
+        """Return a problem for another representation of the same u, with the same labels."""
+        other = Problem(graph, data, self._penalty if penalty is None else penalty)
+        other._shape = self._shape
+        other._labelling, other._places = self._labelling, self._places
+        return other
 
     def labelled(self, u: Floats) -> Any:
         """Return u, which has the shape of the problem, with the labels of the data if any."""

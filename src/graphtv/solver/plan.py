@@ -320,6 +320,17 @@ def skips_forests(facts: Facts, tuning: Tuning) -> bool:
     return is_free and is_solved_directly(facts, 1, tuning)
 
 
+def gains_from_order(
+    n_vertices: int, n_edges: int, misses: float, tolerance: float, tuning: Tuning
+) -> bool:
+    """Whether a run is faster with other numbers of the vertices, in which neighbours are close.
+
+    `misses` says how often a loop over the edges meets a vertex that is not in a small cache.
+    """
+    least = tuning.very_large_graph if tolerance >= tuning.few_iterations else tuning.large_graph
+    return n_vertices >= least and n_edges >= n_vertices and misses > tuning.scattered
+
+
 def edge_kernel(
     lattice: tuple[int, ...], n_edges: int, n_grid_edges: int, is_stencil: bool, tuning: Tuning
 ) -> str:

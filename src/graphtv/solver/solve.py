@@ -15,6 +15,7 @@ from graphtv.problem import Problem
 from graphtv.result import History, Result, Status
 from graphtv.solver.certificate import (
     Certificate,
+    certify,
     certify_in_time,
     certify_rounded,
     unrounded,
@@ -29,6 +30,7 @@ from graphtv.solver.loop import Callback, Run
 from graphtv.solver.one_step import Work, may_take_one_step, one_step, takes_one_step
 from graphtv.solver.options import PDHG
 from graphtv.solver.plan import Plan, plan
+from graphtv.solver.renumbering import Renumbering, renumbered
 from graphtv.solver.request import Request
 from graphtv.solver.reserve import Reserve
 from graphtv.solver.stages import Stages
@@ -169,9 +171,11 @@ def _solve(request: Request, start: float) -> Result:
     reports = request.callback is not None or request.verbose
     watch = _core.Watch(request.seconds, ticker if reports else request.stop)
     with interrupting(watch):
-        run, chosen = _prepare(request, watch, log, ticker)
+        run, chosen, order = _prepare(request, watch, log, ticker)
         setup_time = time.perf_counter() - start
         status, found = run()
+        if order is not None:
+            found = _in_old_order(request, order, status, found)
         certificate = certify_rounded(request.problem, found, request.threads)
     is_rounded_away = status == "optimal" and certificate.relative_gap > run.tolerance
     solve_time = time.perf_counter() - start - setup_time
@@ -214,13 +218,32 @@ def _in_one_step(request: Request, start: float) -> Result | None:
     )
 
 
-def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> tuple[Run, Plan]:
-    """Choose the method and set up its first stage."""
+def _in_old_order(
+    request: Request, order: Renumbering, status: Status, found: Certificate
+) -> Certificate:
+    """Return a certificate in the order of the user, recomputed unless there is no time for it."""
+    old = order.ended(found, request.problem._normal)
+    is_hurried = status in ("interrupted", "time_limit")
+    return old if is_hurried else certify(old.problem, old.u, old.p, request.threads)
+
+
+def _prepare(
+    request: Request, watch: _core.Watch, log: Log, ticker: Ticker
+) -> tuple[Run, Plan, Renumbering | None]:
+    """Choose the order of the vertices and the method, and set up its first stage."""
     problem, threads = request.problem._normal, request.threads
     n_entries = math.prod(problem.shape) + problem.dual_size
     reserve = Reserve(n_entries, watch, request.seconds, TUNING)
     points = request.points
     warm = None if points is None else certify_in_time(problem, *points, threads, watch)
+    form, order = request.problem._form, None
+    if warm is None or warm.relative_gap > request.tolerance:
+        order = renumbered(
+            problem, request.preconditioner, request.tolerance, watch, TUNING
+        )
+    if order is not None:
+        problem, form = order.problem, replace(form, order=order.vertices)
+        warm = None if warm is None else order.started(warm)
     facts = Facts.of(
         problem,
         request.method,
@@ -232,7 +255,7 @@ def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> 
     level_set = LevelSet(problem) if chosen.is_level_set else None
     incumbent = Incumbent(problem, level_set, reserve, watch, threads, TUNING)
     inner = problem if level_set is None else level_set.inner
-    form, callback = request.problem._form, request.callback
+    callback = request.callback
     stages = Stages(inner, chosen, watch, threads, TUNING, form.units)
     is_custom = chosen.preconditioner == "custom"
     asked = request.preconditioner if is_custom else chosen.preconditioner
@@ -246,7 +269,7 @@ def _prepare(request: Request, watch: _core.Watch, log: Log, ticker: Ticker) -> 
     strategy = Strategy(chosen, tolerance, request.max_iterations, TUNING)
     incumbent.best = warm or without_variation(problem, watch, threads)
     run = Run(problem, form, strategy, stages, incumbent, reserve, watch, log, callback, ticker)
-    return run, chosen
+    return run, chosen, order
 
 
 def _work_of(run: Run, problem: Problem) -> Work:

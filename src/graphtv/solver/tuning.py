@@ -100,6 +100,16 @@ class Tuning:
     even_weights: float = 10.0
     """Largest ratio of two weights for which forests precede max-flow at low accuracy (tolerances:
     a torus takes half the time; with wide weights forests would take five times as long)."""
+    large_graph: int = 100_000
+    """Vertices from which u does not fit into fast caches, so that their order matters (kNN with
+    1e5 to 1e6 vertices: 1.2 to 2.8 times as fast at 1e-3, 1.7 to 3.2 times at 1e-6)."""
+    few_iterations: float = 3e-3
+    """Tolerance from which so few iterations are needed that other numbers cost more (kNN), …"""
+    very_large_graph: int = 1 << 19
+    """… up to this many vertices."""
+    scattered: float = 0.5
+    """Misses per edge in a small cache from which vertices get other numbers (0.8 for neighbours in
+    random order, 0.05 in the new order; 0.1 to 0.35 for grids and sorted triangulations)."""
     recondition_edges: int = 100_000
     """Edges up to which PDHG rebuilds its forests: 2 µs per edge, uninterruptible (latency)."""
 

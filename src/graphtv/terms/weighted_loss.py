@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtv import _core
-from graphtv._validate import Floats
+from graphtv._validate import Floats, Indices
 from graphtv.graph.graph import Graph
 from graphtv.terms._arrays import as_data_weights, spread, to_core, to_core_entries
 from graphtv.terms._units import Units, centred, exactly_scaled, largest
@@ -111,6 +111,11 @@ class WeightedLoss(CoreTerm):
     def with_weights(self, weights: Any) -> Self:
         """Return the loss for the same data with other weights."""
         return self._of(self._data, weights)
+
+    def reordered(self, vertices: Indices) -> Self:
+        """Return the loss of u[vertices], with the data and weights of these vertices."""
+        weights = self._given_weights
+        return self._of(self._data[vertices], weights if weights.ndim == 0 else weights[vertices])
 
     def with_zero(self, sparsity: Floats) -> _core.DataTerm:
         """Return the core's term with one more vertex, whose signal is 0.
