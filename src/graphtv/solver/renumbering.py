@@ -17,7 +17,6 @@ from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.plan import gains_from_order
 from graphtv.solver.tuning import Tuning
-from graphtv.terms.weighted_loss import WeightedLoss
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +50,10 @@ def renumbered(
     problem: Problem, preconditioner: object, tolerance: float, watch: _core.Watch, tuning: Tuning
 ) -> Renumbering | None:
     """Return the problem in another order if that is faster; None if not, or without time."""
-    graph, data = problem.graph, problem.data
-    has_order = isinstance(data, WeightedLoss) and isinstance(preconditioner, str)
+    graph, reordered = problem.graph, getattr(problem.data, "reordered", None)
+    has_order = reordered is not None and isinstance(preconditioner, str)
     if not has_order or problem.misfit is not None or problem.delta is None:
         return None
-    assert isinstance(data, WeightedLoss)
     if graph.n_vertices < tuning.large_graph or graph._grid is not None:
         return None
     misses = _core.misses_per_edge(graph.edges)
@@ -70,7 +68,7 @@ def renumbered(
         return None
     vertices, order, edges = found
     other = Graph._from_simple(graph.n_vertices, edges, graph.weights[order])
-    made = problem.like(other, data.reordered(vertices))
+    made = problem.like(other, reordered(vertices))
     return Renumbering(made, vertices, order)
 
 
