@@ -51,8 +51,9 @@ def renumbered(
 ) -> Renumbering | None:
     """Return the problem in another order if that is faster; None if not, or without time."""
     graph, reordered = problem.graph, getattr(problem.data, "reordered", None)
-    has_order = reordered is not None and isinstance(preconditioner, str)
-    if not has_order or problem.misfit is not None or problem.delta is None:
+    if reordered is None or not isinstance(preconditioner, str):
+        return None
+    if problem.misfit is not None or problem.delta is None:
         return None
     if graph.n_vertices < tuning.large_graph or graph._grid is not None:
         return None

@@ -238,9 +238,7 @@ def _prepare(
     warm = None if points is None else certify_in_time(problem, *points, threads, watch)
     form, order = request.problem._form, None
     if warm is None or warm.relative_gap > request.tolerance:
-        order = renumbered(
-            problem, request.preconditioner, request.tolerance, watch, TUNING
-        )
+        order = renumbered(problem, request.preconditioner, request.tolerance, watch, TUNING)
     if order is not None:
         problem, form = order.problem, replace(form, order=order.vertices)
         warm = None if warm is None else order.started(warm)
