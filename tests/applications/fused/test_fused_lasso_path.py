@@ -59,10 +59,22 @@ def test_lambda_max_is_the_least_that_fuses_everything(loss, seed):
     model = FusedModel.of(graph, signal_of(loss, rng), weights, loss, 0.7, 0.0)
     if loss == "logistic" and seed % 3 == 0:
         return  # random graphs may have a component with labels of one kind
-    least = lambda_max(model)
+    least = lambda_max(model).value
     above, below = (model.solve(least * factor, tol=0) for factor in (1 + 1e-7, 0.98))
     assert above.u == pytest.approx(model.constants(), abs=1e-6)
     assert np.abs(below.u - model.constants()).max() > 1e-6
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "logistic", "poisson"])
+@pytest.mark.parametrize("channels", [(), (2,)])
+def test_the_flow_that_proves_lambda_max_solves_the_problem_there(loss, channels):
+    rng = np.random.default_rng(5)
+    graph = grid_graph((6, 6), 0.7)
+    columns = [signal_of(loss, rng, 36) for _ in range(*channels or (1,))]
+    f = np.stack(columns, axis=1).reshape(36, *channels)
+    model = FusedModel.of(graph, f, rng.uniform(0.5, 2.0, 36), loss, 0.7, 0.0)
+    least, start = lambda_max(model)
+    assert model.problem(least).relative_gap(*start) <= 1e-9
 
 
 def test_lambda_max_against_all_cuts():
@@ -79,7 +91,7 @@ def test_lambda_max_against_all_cuts():
         cut = np.abs(sets[:, tail] - sets[:, head]) @ graph.weights
         expected = np.max(np.abs(sets @ r) / cut)
         model = FusedModel.of(graph, f, None, "squared", 1.0, 0.0)
-        assert lambda_max(model) == pytest.approx(expected, rel=1e-12)
+        assert lambda_max(model).value == pytest.approx(expected, rel=1e-12)
 
 
 @given(st.integers(0, 10_000), st.integers(0, 60))
@@ -102,7 +114,7 @@ def test_lambda_max_where_weights_differ_by_orders_of_magnitude(seed, orders):
             expected.append(abs(excess) / Fraction(weights[k * (N - 1) + e]))
             tree.add_edge(*edge)
     model = FusedModel.of(graph, f, None, "squared", 1.0, 0.0)
-    assert lambda_max(model) == pytest.approx(float(max(expected)), rel=1e-9)
+    assert lambda_max(model).value == pytest.approx(float(max(expected)), rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -112,7 +124,7 @@ def test_lambda_max_is_a_bound_for_the_absolute_loss_and_with_sparsity(loss):
     for sparsity in (0.0, 0.2, rng.uniform(0.1, 0.9, 36), 2.0):
         f = signal_of(loss, rng, 36) + (loss in ("squared", "absolute", "huber"))
         model = FusedModel.of(graph, f, rng.uniform(0.5, 2.0, 36), loss, 0.7, sparsity)
-        least = lambda_max(model)
+        least = lambda_max(model).value
         result = model.solve(least * (1 + 1e-6), tol=1e-9)
         constants = model.constants()
         assert np.ptp(constants) == 0

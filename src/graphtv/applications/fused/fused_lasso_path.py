@@ -318,12 +318,13 @@ def fused_lasso_path(
         folds = as_folds(in_order(cv, "cv", made), model, rng)
     options = {"tol": 0.0 if model.is_exact else USUAL_TOLERANCE, **solve_options}
 
-    largest = None
+    largest, start = None, None
     if given is None:
-        given, largest = _usual_lambdas(model, count, part, options)
+        largest, start = lambda_max(model, **shared_options(options))
+        given = _usual_lambdas(model, count, part, largest)
         if chatty:
             print(f"λ_max = {largest:.6g}", flush=True)
-    results = _solve_path(model, given, options, chatty)
+    results = _solve_path(model, given, start, options, chatty)
     if variance is None:
         variance = noise_variance_of(model)
     return FusedLassoPath(
@@ -352,22 +353,23 @@ def _as_variance(noise_variance: Any) -> float | None:
     return float(moderate(variance, "noise_variance"))
 
 
-def _usual_lambdas(
-    model: FusedModel, count: int, ratio: float | None, options: dict[str, Any]
-) -> tuple[Floats, float]:
-    """Return λ evenly spaced on a logarithmic scale, in decreasing order, and λ_max."""
-    largest = lambda_max(model, **shared_options(options))
+def _usual_lambdas(model: FusedModel, count: int, ratio: float | None, largest: float) -> Floats:
+    """Return λ evenly spaced on a logarithmic scale, in decreasing order from λ_max."""
     if ratio is None and largest > 0.0:
         ratio = min(USUAL_RATIO, lambda_min(model) / largest)
-    return geometric(1.0, ratio or USUAL_RATIO, count) * (largest or 1.0), largest
+    return geometric(1.0, ratio or USUAL_RATIO, count) * (largest or 1.0)
 
 
 def _solve_path(
-    model: FusedModel, lambdas: Floats, options: dict[str, Any], is_chatty: bool
+    model: FusedModel,
+    lambdas: Floats,
+    start: tuple[Floats, Floats] | None,
+    options: dict[str, Any],
+    is_chatty: bool,
 ) -> list[Result]:
-    """Return the solutions in the order of `lambdas`."""
+    """Return the solutions in the order of `lambdas`, given that of the first one if known."""
     results: dict[int, Result] = {}
-    for k, result in model.solutions(lambdas, options):
+    for k, result in model.solutions(lambdas, options, start):
         results[k] = result
         if is_chatty:
             print(

@@ -65,6 +65,9 @@ LOSSES = ("squared", "absolute", "huber", "logistic", "poisson")
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 """Largest relative difference of ratios μ/c that count as equal."""
 
+Point = tuple[Floats, Floats]
+"""u and p."""
+
 BISECTIONS = 100
 """Number of bisection steps; more than the number of bits of a float."""
 
@@ -144,8 +147,12 @@ class FusedModel:
             result = better if better.gap < result.gap else result
         return result
 
-    def solutions(self, lambdas: Floats, options: dict[str, Any]) -> Iterator[tuple[int, Result]]:
+    def solutions(
+        self, lambdas: Floats, options: dict[str, Any], start: Point | None = None
+    ) -> Iterator[tuple[int, Result]]:
         """Solve for all λ, given in decreasing order; yield indices and results as they come.
+
+        `start` is a start for the first λ.
 
         The first two are the largest and the smallest λ. Every other one lies between two that are
         solved, and starts between their solutions. The flow λp is linear there, so this start is
@@ -155,7 +162,7 @@ class FusedModel:
         last = len(lambdas) - 1
         ends = []
         for k in dict.fromkeys((0, last)):
-            result = self._solve_or_raise(float(lambdas[k]), None, options)
+            result = self._solve_or_raise(float(lambdas[k]), start if k == 0 else None, options)
             ends.append(_point(result))
             yield k, result
         intervals = [(0, last, ends[0], ends[-1])]
@@ -164,15 +171,13 @@ class FusedModel:
             k = (a + b) // 2
             if k == a:
                 continue
-            start = _between(here, there, lambdas[[a, b]], float(lambdas[k]))
-            result = self._solve_or_raise(float(lambdas[k]), start, options)
+            between = _between(here, there, lambdas[[a, b]], float(lambdas[k]))
+            result = self._solve_or_raise(float(lambdas[k]), between, options)
             middle = _point(result)
             intervals += [(a, k, here, middle), (k, b, middle, there)]
             yield k, result
 
-    def _solve_or_raise(
-        self, lam: float, start: tuple[Floats, Floats] | None, options: dict[str, Any]
-    ) -> Result:
+    def _solve_or_raise(self, lam: float, start: Point | None, options: dict[str, Any]) -> Result:
         result = self.solve(lam, **options, warm_start=start)
         if result.status == "interrupted":
             raise KeyboardInterrupt
@@ -290,18 +295,18 @@ def _as_signal(signal: Any, *, is_label: bool) -> Floats:
     return np.where(known, values, np.nan)
 
 
-def _point(result: Result) -> tuple[Floats, Floats] | None:
+def _point(result: Result) -> Point | None:
     """Return the points of a result; None if it was solved directly, which uses no start."""
     is_direct = bool(result.stages) and result.stages[-1].method == "direct"
     return None if is_direct else (result.u, result.p)
 
 
 def _between(
-    here: tuple[Floats, Floats] | None,
-    there: tuple[Floats, Floats] | None,
+    here: Point | None,
+    there: Point | None,
     ends: Floats,
     lam: float,
-) -> tuple[Floats, Floats] | None:
+) -> Point | None:
     """Return the point at λ on the line between two points (u, λp)."""
     if here is None or there is None:
         return None

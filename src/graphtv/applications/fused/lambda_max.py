@@ -14,7 +14,7 @@ the last step finds v = 0.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,9 @@ NOISE_PART = 0.25
 MAX_STEPS = 50
 """Limit of the number of Newton steps; few are needed."""
 
+ROUGH = 1e-2
+"""Relative gap of the first Newton steps, and the relative growth of λ that ends them."""
+
 KINK = 2e-12
 """Relative distance below which u counts as being at a kink of the loss."""
 
@@ -44,7 +47,14 @@ NEGLIGIBLE = 1e-10
 """Residuals smaller than this, relative to the largest slope, are rounding errors."""
 
 
-def lambda_max(model: FusedModel, **options: Any) -> float:
+class LambdaMax(NamedTuple):
+    """The smallest λ at which everything is fused, and the solution there."""
+
+    value: float
+    start: tuple[Floats, Floats] | None  # u and p at this λ, if λ is exact
+
+
+def lambda_max(model: FusedModel, **options: Any) -> LambdaMax:
     """Return the smallest λ at which the solution is constant on every component.
 
     The result is an upper bound for the absolute loss, whose slopes at the data are not unique, and
@@ -62,17 +72,22 @@ def lambda_max(model: FusedModel, **options: Any) -> float:
         free += model.sparsity * (constants == 0.0)
     slopes = _balanced(slopes, free, component)
     largest = float(np.abs(slopes).max(initial=0.0))
-    found = 0.0
+    flows, found = [], 0.0
     for r in np.reshape(-slopes, (graph.n_vertices, -1)).T:
-        residual = _centred(r, component)
+        residual, ratio, p = _centred(r, component), 0.0, np.zeros(graph.n_edges)
         if graph.n_edges and np.abs(residual).max() > NEGLIGIBLE * largest:
-            found = max(found, largest_ratio(graph, residual / largest, component, options))
+            ratio, p = _largest_ratio(graph, residual / largest, component, options)
+        found = max(found, ratio)
+        flows.append(ratio * p)
     if not math.isfinite(found * largest):
         raise ValueError(
             "graph must have weights of a narrower range: the smallest weight is"
             f" {graph.weights.min():.3g}, and the λ at which everything is fused overflows"
         )
-    return found * largest
+    if found == 0.0 or not model.loss.traits.is_smooth or model.is_sparse:
+        return LambdaMax(found * largest, None)
+    p = np.clip(np.stack(flows, axis=1) / found, -1.0, 1.0)
+    return LambdaMax(found * largest, (constants, p.reshape(-1, *slopes.shape[1:])))
 
 
 def _half_jump(model: FusedModel, u: Floats) -> Floats:
@@ -101,18 +116,34 @@ def lambda_min(model: FusedModel) -> float:
 
 def largest_ratio(graph: Graph, r: Floats, component: Any, options: dict[str, Any]) -> float:
     """Return max_S |r(S)| / ω(∂S) by Newton's method."""
+    return _largest_ratio(graph, r, component, options)[0]
+
+
+def _largest_ratio(
+    graph: Graph, r: Floats, component: Any, options: dict[str, Any]
+) -> tuple[float, Floats]:
+    """Return the same, and p with r = ratio Kᵀp.
+
+    Level sets of approximate solutions are good enough until they give no larger ratio. Only the
+    last step, which proves that there is none, has to be exact.
+    """
     lam = _best_level_set(graph, r, r, component)
     start: Result | None = None
+    tolerance = ROUGH
     for _ in range(MAX_STEPS):
         problem = Problem(scaled(graph, lam), SquaredLoss(r))
-        start = solve(problem, **{**options, "tol": 0.0, "warm_start": start})
+        start = solve(problem, **{**options, "tol": tolerance, "warm_start": start})
         if start.status == "interrupted":
             raise KeyboardInterrupt
         better = _best_level_set(graph, r, start.u, component)
-        if better <= lam * (1.0 + 1e-12):
+        if better > lam * (1.0 + (1e-12 if tolerance == 0.0 else ROUGH)):
+            lam = better
+        elif tolerance == 0.0:
             break
-        lam = better
-    return lam
+        else:
+            lam, tolerance = max(lam, better), 0.0
+    assert start is not None
+    return lam, start.p
 
 
 def _best_level_set(graph: Graph, r: Floats, v: Floats, component: Any) -> float:
