@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from races.outcome import Figure, Outcome, Row
@@ -118,6 +119,7 @@ class Contest:
             self.reference.dual,
             self.instance.note,
             list(rows.values()),
+            date.today().isoformat(),
         )
 
     def _candidates(self, worker: Worker) -> list[tuple[Row, list[Entry]]]:

@@ -58,7 +58,7 @@ class Row:
 
 @dataclass
 class Outcome:
-    """A benchmark on one problem with a given number of threads."""
+    """A benchmark on one problem with a given number of threads, and its date."""
 
     name: str
     title: str
@@ -69,6 +69,7 @@ class Outcome:
     dual: float
     note: str = ""
     rows: list[Row] = field(default_factory=list)
+    date: str = ""
 
     @property
     def key(self) -> str:

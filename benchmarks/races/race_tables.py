@@ -133,8 +133,10 @@ def summary(
 ) -> str:
     """Return the ratios over all problems as a section of a page."""
     versions = dict.fromkeys(row.version for o in outcomes for row in o.rows if row.version)
+    dates = sorted({outcome.date for outcome in outcomes} - {""})
+    when = f"Measured on {' to '.join(dict.fromkeys((dates[0], dates[-1])))}. " if dates else ""
     parts = [
-        f"Machine: {in_a_sentence(machine)}. Contestants: {', '.join(versions)}.\n",
+        f"{when}Machine: {in_a_sentence(machine)}. Contestants: {', '.join(versions)}.\n",
         *(ratios(outcomes, accuracy).markdown() for accuracy in accuracies),
         "### Where a peer is faster\n\n" + bullets(wins(outcomes, accuracies), "Nowhere."),
         "### Peers that could not run\n\n" + bullets(absent(outcomes), "None."),

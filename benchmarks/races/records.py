@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from races import machine, pictures, race_tables
+from races.comparison import comparison
 from races.files import write, write_csv, write_json
 from races.outcome import Outcome
 from races.problems import PROBLEMS
@@ -57,6 +58,9 @@ class Records:
             "peers.md": race_tables.summary(self.outcomes, accuracies, self.machine),
             "problems.md": race_tables.details(self.outcomes, accuracies),
         }
+        table = comparison(self.outcomes, self.machine)
+        if table is not None:
+            pieces["comparison.md"] = table
         if plots:
             fewest = min(outcome.threads for outcome in self.outcomes)
             drawn = [outcome for outcome in self.outcomes if outcome.threads == fewest]

@@ -32,6 +32,18 @@ def test_denoising_follows_the_slider(browser, address):
         page.wait_for("Waiting for scribbles")
 
 
+def test_the_page_says_that_a_suggestion_is_for_the_standard_model(browser, address):
+    with opened(browser, address) as page:
+        page.open_halves()
+        page.open_task("denoise")
+        note = page.tab.locator("#suggestion-note")
+        expect(note).to_be_hidden()
+        page.tab.locator("#isotropic").check()
+        expect(note).to_contain_text("Adjust it by eye")
+        page.tab.locator("#isotropic").uncheck()
+        expect(note).to_be_hidden()
+
+
 def test_the_sides_are_named(browser, address):
     with opened(browser, address) as page:
         page.open_halves()

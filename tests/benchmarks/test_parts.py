@@ -1,6 +1,7 @@
 """The parts of the benchmarks: problems, proofs, searches, profiles, workers, files."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from races import peer_process
+from races.comparison import PROBLEMS as COMPARED
+from races.comparison import comparison
 from races.outcome import Figure, Outcome, Row
 from races.peer_process import PeerError, Worker
 from races.peers.task import Task, iterations, tolerances
@@ -170,6 +173,31 @@ def test_tables_put_graphtv_first_and_mark_where_a_peer_wins():
     assert absent([made]) == ["gone: not installed: No module named 'gone' (P1)"]
     columns = shown.markdown().splitlines()[2].count("|")
     assert all(line.count("|") == columns for line in shown.markdown().splitlines()[2:6])
+
+
+def test_the_table_of_the_readme_has_date_machine_and_command():
+    names = [name for group in COMPARED.values() for name in group]
+    made = []
+    for name in names:
+        each = outcome(graphtv={1e-6: 2.0}, prox_tv={1e-6: 1.0})
+        each.name, each.date = name, "2026-01-02"
+        each.rows.append(Row("scikit-image", figures={1e-3: Figure(1.0, 1e-3, "", 0)}))
+        each.rows.append(Row("pycut-pursuit", status="declined"))
+        made.append(each)
+    text = comparison(made, {"processor": "abacus", "cores": "3"})
+    assert text.startswith("Measured on 2026-01-02 on one machine: abacus; 3 cores.")
+    assert "`graphtv bench peers" in text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in table}) == 1
+    rows = {line.split("|")[1].strip(): line.split("|")[2:4] for line in table}
+    assert rows["**graphtv**"] == [" 1 ", " 1 "]
+    assert rows["prox_tv"] == [" **0.50**, **0.50** ", " **0.50** "]
+    assert rows["scikit-image"] == [" – ", " – "]
+    assert {cell.strip() for cell in rows["pycut-pursuit"]} == {""}
+    assert comparison(made[1:], {}) is None
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    shown = readme.partition("<!-- comparison -->")[2].partition("<!-- end of comparison -->")[0]
+    assert next(line for line in shown.splitlines() if line.startswith("|")) == table[0]
 
 
 def test_outcomes_survive_a_file():

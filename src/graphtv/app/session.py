@@ -14,33 +14,28 @@ from numpy.typing import NDArray
 from graphtv.app import denoiser, segmenter
 from graphtv.app.contest import denoising_contest, segmentation_contest
 from graphtv.app.decoding import Sheet
-from graphtv.app.downloads import colours
+from graphtv.app.drawing import Drawing, Shape
 from graphtv.app.frame import Frame
 from graphtv.app.full_run import FullRun
-from graphtv.app.limits import MOST_PAINTED_SLICES, Limits
+from graphtv.app.limits import Limits
 from graphtv.app.outbox import Outbox
 from graphtv.app.photo import Photo
 from graphtv.app.pool import Pool
 from graphtv.app.race import Race
 from graphtv.app.requests import (
     Cancel,
-    Clear,
     Denoise,
     Finish,
     NameClasses,
-    Paint,
-    Redo,
-    RemoveClass,
     Request,
     Segment,
     StartRace,
     StopRace,
-    Undo,
     UseSample,
     UseSlice,
 )
 from graphtv.app.samples import sample
-from graphtv.app.strokes import Marks, Strokes, reduced_marks
+from graphtv.app.strokes import Marks
 from graphtv.app.time_slice import TimeSlice
 
 FRAME_SECONDS = 0.08
@@ -78,9 +73,7 @@ class Session:
         self._index = 0
         self._pixels: NDArray[np.uint8] = np.zeros((1, 1, 3), dtype=np.uint8)
         self._picture = 0
-        self._strokes: dict[int, Strokes] = {}
-        self._names: tuple[str, ...] = ("class 1", "class 2")
-        self._colours = tuple(colours()[:2])
+        self._drawing = Drawing()
         self._task: Segment | Denoise = SEGMENT
         self._job: segmenter.Job | denoiser.Job | None = None
         self._job_turn = 0
@@ -105,7 +98,7 @@ class Session:
             self._use_slice(request.index)
         elif isinstance(request, NameClasses):
             with self._lock:
-                self._names, self._colours = request.names, request.colours
+                self._drawing.names, self._drawing.colours = request.names, request.colours
         elif isinstance(request, Finish):
             self._finish(request.job)
         elif isinstance(request, Cancel):
@@ -117,7 +110,8 @@ class Session:
                 if isinstance(request, Segment | Denoise):
                     self._task = request
                 else:
-                    self._draw(request)
+                    self._check_image()
+                    self._drawing.change(self._index, self._shape, request)
             self._drop_outdated_run()
             self._renew()
 
@@ -131,16 +125,15 @@ class Session:
         with self._lock:
             self._photo, self._index, self._pixels = photo, index, pixels
             self._picture += 1
-            self._strokes = {}
+            self._drawing.wipe()
             self._labels = self._denoised = self._job = None
         self._announce(name)
 
     def scribble(self, sheet: Sheet) -> None:
         """Replace the strokes on the current slice by uploaded scribbles."""
         with self._lock:
-            marks = reduced_marks(sheet.marks, self._pixels.shape[:2])
-            self._current_strokes().replace(marks)
-            self._names, self._colours = sheet.names, sheet.colours
+            self._check_image()
+            marks = self._drawing.replace(self._index, self._shape, sheet)
         self.outbox.send("classes", names=sheet.names, colours=sheet.colours)
         height, width = marks.shape
         header = {"type": "marks", "width": width, "height": height}
@@ -185,13 +178,13 @@ class Session:
     def names(self) -> tuple[str, ...]:
         """The names of the classes."""
         with self._lock:
-            return self._names
+            return self._drawing.names
 
     @property
     def colours(self) -> tuple[tuple[int, int, int], ...]:
         """The colours of the classes."""
         with self._lock:
-            return self._colours
+            return self._drawing.colours
 
     @property
     def marks(self) -> Marks:
@@ -241,42 +234,18 @@ class Session:
         )
         self._renew()
 
-    # Strokes -------------------------------------------------------------------------------------
+    # What is shown -------------------------------------------------------------------------------
 
-    def _current_strokes(self) -> Strokes:
+    @property
+    def _shape(self) -> Shape:
+        return self._pixels.shape[0], self._pixels.shape[1]
+
+    def _check_image(self) -> None:
         if self._photo is None:
             raise ValueError("There is no image yet.")
-        if self._index not in self._strokes:
-            if len(self._strokes) >= MOST_PAINTED_SLICES:
-                raise ValueError(f"At most {MOST_PAINTED_SLICES} slices can have strokes.")
-            self._strokes[self._index] = Strokes((self._pixels.shape[0], self._pixels.shape[1]))
-        return self._strokes[self._index]
 
     def _current_marks(self) -> Marks:
-        if self._index in self._strokes:
-            return self._strokes[self._index].marks
-        return np.zeros(self._pixels.shape[:2], dtype=np.uint8)
-
-    def _draw(self, request: Request) -> None:
-        strokes = self._current_strokes()
-        if isinstance(request, Paint):
-            if request.stroke.number > len(self._names):
-                raise ValueError(f"There is no class {request.stroke.number}.")
-            strokes.add(request.stroke, request.continues)
-        elif isinstance(request, Undo):
-            strokes.undo()
-        elif isinstance(request, Redo):
-            strokes.redo()
-        elif isinstance(request, Clear):
-            strokes.clear()
-        elif isinstance(request, RemoveClass):
-            if request.number > len(self._names) or len(self._names) <= 2:
-                raise ValueError("This class cannot be removed: at least two classes are needed.")
-            k = request.number
-            for each in self._strokes.values():
-                each.remove_class(k)
-            self._names = self._names[: k - 1] + self._names[k:]
-            self._colours = self._colours[: k - 1] + self._colours[k:]
+        return self._drawing.marks(self._index, self._shape)
 
     def _use_slice(self, index: int) -> None:
         photo = self.photo

@@ -239,7 +239,14 @@ on("auto", "click", () => {
   request();
   status.say("Estimating", "the noise in the original image, and the best strength", false);
 });
-for (const id of ["isotropic", "coupled", "volume", "preconditioner"]) on(id, "input", request);
+
+// A strength can be suggested for the standard model only.
+const models = ["isotropic", "coupled", "volume"];
+function showSuggestionNote() {
+  element("suggestion-note").hidden = !models.some((id) => settings()[id]);
+}
+for (const id of models) on(id, "input", showSuggestionNote);
+for (const id of [...models, "preconditioner"]) on(id, "input", request);
 
 // Both tabs ---------------------------------------------------------------------------------------
 
@@ -280,6 +287,7 @@ function showSlices() {
   set("slice", image.slice);
   for (const each of document.querySelectorAll(".stack-only")) each.hidden = !isStack;
   for (const each of document.querySelectorAll(".channels-only")) each.hidden = image.channels < 2;
+  showSuggestionNote();
   set("strength", value("strength"));
   const isReduced = image.original[0] !== image.width || image.original[1] !== image.height;
   element("note").hidden = !isReduced || !isSegmenting;
