@@ -17,6 +17,9 @@ def test_denoising_follows_the_slider(browser, address):
         page.open_task("denoise")
         page.wait_for("Done")
         page.tab.locator("#noise").fill("0.2")
+        while page.pixels("picture")[:, :25, :3].std(axis=(0, 1)).min() <= 12:
+            page.tab.wait_for_timeout(20)  # the next run starts from the answer with this noise
+        page.wait_for("Done")
         page.tab.locator("#strength").fill("-0.5")
         expect(page.tab.locator("#detail")).to_contain_text("warm start", timeout=MILLISECONDS)
         page.wait_for("Done")
