@@ -27,7 +27,7 @@ from graphtv.applications.imaging.noise import noise_levels
 from graphtv.applications.imaging.pixel_graph import pixel_graph
 from graphtv.applications.imaging.risk import weight_of_image
 from graphtv.applications.keywords import check_keywords
-from graphtv.graph.neighbourhood import is_axial
+from graphtv.graph.neighbourhood import is_axial, neighbour_steps
 from graphtv.problem import Problem
 from graphtv.result import Result
 from graphtv.solver import solve
@@ -175,13 +175,14 @@ def denoise_tv(
 
     A dask array is solved chunk by chunk on the Dask scheduler, to the same optimum. The
     computation runs during this call. It returns a dask array with the chunks of the image and a
-    `TiledResult`. `weight` and `mask` may also be dask arrays. The supported options are `tol`,
-    `max_iterations` (rounds over all chunks), `time_limit`, `stop`, `callback`, `verbose`,
-    `n_threads` (per chunk) and ``checkpoint=folder``. A checkpoint stores the state in files: this
-    allows grids larger than memory, and the same call continues an interrupted run. The loss is
-    ``'squared'``, ``'poisson'``, `HuberLoss` or ``functools.partial(HuberLoss, delta=…)``.
-    `connectivity` must be 1 and `isotropic` False. Coupled channels need the squared loss, and with
-    missing pixels they need many rounds.
+    `TiledResult`, or a `PartitionedResult` unless `connectivity` is 1. `weight` and `mask` may also
+    be dask arrays. The supported options are `tol`, `max_iterations` (rounds over all chunks),
+    `time_limit`, `stop`, `callback`, `verbose`, `n_threads` (per chunk) and ``checkpoint=folder``.
+    A checkpoint stores the state in files: this allows grids larger than memory, and the same call
+    continues an interrupted run. The loss is ``'squared'``, ``'poisson'``, `HuberLoss` or
+    ``functools.partial(HuberLoss, delta=…)``. `isotropic` must be False. If `connectivity` is not
+    1, `weight` must be a number and `coupled` False. Coupled channels need the squared loss, and
+    with missing pixels they need many rounds.
 
     Examples
     --------
@@ -207,10 +208,10 @@ def denoise_tv(
                 "isotropic must be False for a dask array, got True; the alternatives are coupled,"
                 " or to load the array into memory"
             )
-        if not is_axial(connectivity, image.ndim - (channel_axis is not None)):
-            raise ValueError(f"connectivity must be 1 for a dask array, got {connectivity!r}")
+        neighbour_steps(connectivity, image.ndim - (channel_axis is not None))  # raises if invalid
         options = {"mask": mask, "spacing": spacing, "channel_axis": channel_axis}
         options |= {"penalty": of_edges, "coupled": is_coupled, "loss": loss}
+        options["connectivity"] = connectivity
         denoised, tiled = _denoise_tiled(image, weight, **options, **solve_options)
         if not is_result_wanted:
             warn_if_early(tiled, "denoise_tv", stacklevel=4)

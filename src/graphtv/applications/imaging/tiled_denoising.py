@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Sequence
@@ -26,12 +27,14 @@ from graphtv.applications.imaging.losses import LOSSES, as_loss
 from graphtv.applications.imaging.mosaic import MOST_PIXELS, mosaic
 from graphtv.applications.imaging.noise import suggest_weight
 from graphtv.graph.grid import as_spacing
+from graphtv.graph.neighbourhood import crofton_weights, is_axial, neighbour_steps
 from graphtv.scale.graph_problem import GraphProblem
 from graphtv.scale.grid_problem import GridProblem
 from graphtv.scale.loss import Loss
 from graphtv.scale.result import PartitionedResult, TiledResult
 from graphtv.scale.solve import solve_partitioned, solve_tiled
-from graphtv.scale.tiling import layers
+from graphtv.scale.stepped_grid import SteppedGrid
+from graphtv.scale.tiling import Tiling, fitting_chunks, layers
 from graphtv.terms import HuberLoss, Penalty, PoissonLoss, SquaredLoss
 from graphtv.terms.penalty import edge_delta
 
@@ -46,8 +49,9 @@ def denoise_tiled(
     penalty: Penalty,
     coupled: bool,
     loss: Any,
+    connectivity: Any = 1,
     **options: Any,
-) -> tuple[Any, TiledResult]:
+) -> tuple[Any, PartitionedResult]:
     """Denoise a dask array; see `graphtv.denoise_tv`."""
     _check_array(image, "image")
     delta = edge_delta(penalty)
@@ -77,13 +81,53 @@ def denoise_tiled(
         f = da.moveaxis(f, axis, -1)
         known = None if known is None else da.moveaxis(known, axis, -1)
     if isinstance(weight, str) and weight == "auto":
-        weight = _suggested_weight(image, mask, shape, axis, spacing, options.get("tol", 1e-6))
+        given = spacing, connectivity, options.get("tol", 1e-6)
+        weight = _suggested_weight(image, mask, shape, axis, *given)
+    if not is_axial(connectivity, len(shape)):
+        if couples:
+            raise ValueError("coupled must be False unless connectivity is 1 for a dask array")
+        u, found = _denoise_stepped(f, known, weight, distances, connectivity, delta, kind, options)
+        u = u if axis is None else da.moveaxis(u, -1, axis)
+        return u.astype(dtype).rechunk(image.chunks), found
     weights = axis_weights(weight, "weight", shape, f.chunks)
     scaled = tuple(w / h for w, h in zip(weights, distances, strict=True))
     problem = GridProblem.of(f, known, scaled, delta, loss=kind, couples=couples)
     result = solve_tiled(problem, "denoise_tv", options)
     u = result.u if axis is None else da.moveaxis(result.u, -1, axis)
     return u.astype(dtype).rechunk(image.chunks), result
+
+
+def _denoise_stepped(
+    f: Any,
+    known: Any,
+    weight: Any,
+    distances: tuple[float, ...],
+    connectivity: Any,
+    delta: float,
+    loss: Loss,
+    options: dict[str, Any],
+) -> tuple[Any, PartitionedResult]:
+    """Denoise with neighbours in other directions than the axes, on a graph whose parts are tiles.
+
+    Arguments are those of `GridProblem`. The dual point has one row per edge.
+    """
+    if np.ndim(weight) != 0 or isinstance(weight, str | Sequence):
+        raise ValueError(
+            "weight must be a number unless connectivity is 1 for a dask array,"
+            f" got {brief(weight)}"
+        )
+    number = float(moderate(as_real(weight, "weight", minimum=0.0), "weight"))
+    n_axes = len(distances)
+    steps = tuple(neighbour_steps(connectivity, n_axes))
+    factors = crofton_weights(steps, distances)
+    grid = SteppedGrid(Tiling(fitting_chunks(f.chunks[:n_axes])), steps, factors)
+    flat = grid.flat(f)
+    c = None if known is None else grid.flat(known)
+    graph = grid.graph().merged(math.prod(flat.shape[1:]))
+    problem = GraphProblem(graph, flat, c, number, delta, name="image", loss=loss)
+    result = solve_partitioned(problem, "denoise_tv", options)
+    u = grid.image(result.u)
+    return u, dataclasses.replace(result, u=u)
 
 
 def _loss_of_images(loss: Any) -> Loss:
@@ -188,7 +232,13 @@ def _check_array(values: Any, name: str) -> None:
 
 
 def _suggested_weight(
-    image: Any, mask: Any, shape: tuple[int, ...], axis: int | None, spacing: Any, tol: Any
+    image: Any,
+    mask: Any,
+    shape: tuple[int, ...],
+    axis: int | None,
+    spacing: Any,
+    connectivity: Any,
+    tol: Any,
 ) -> float:
     """Return the weight of least risk on a part of the image that fits into memory."""
     chosen = mosaic(shape, MOST_PIXELS)
@@ -203,7 +253,14 @@ def _suggested_weight(
         return np.asarray(values)
 
     known = None if mask is None else part(mask if isinstance(mask, da.Array) else np.asarray(mask))
-    return suggest_weight(part(image), mask=known, channel_axis=axis, spacing=spacing, tol=tol)
+    return suggest_weight(
+        part(image),
+        mask=known,
+        channel_axis=axis,
+        spacing=spacing,
+        connectivity=connectivity,
+        tol=tol,
+    )
 
 
 def axis_weights(
