@@ -77,7 +77,7 @@ def test_interrupt_between_rounds(image: da.Array) -> None:
         ({"spacing": 0.0}, "spacing"),
         ({"channel_axis": 5}, "channel_axis"),
         ({"loss": "absolute"}, "loss"),
-        ({"connectivity": 2}, "connectivity"),
+        ({"connectivity": 5}, "connectivity"),
         ({"method": "pdhg"}, "method"),
         ({"tol": -1.0}, "tol"),
         ({"max_iterations": 0}, "max_iterations"),
