@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "graph/types.hpp"
@@ -13,17 +15,26 @@ inline constexpr std::size_t longest_run = 256;
 
 // The length of the run at the start of `edges`, which must not be empty.
 inline std::size_t length_of_run(std::span<const Edge> edges) {
-    const auto [tail, head] = edges[0];
-    const auto goes_on = [&](std::size_t k) {
-        const auto step = static_cast<Vertex>(k);
-        return (edges[k].tail - step == tail) & (edges[k].head - step == head);
+    // Both ends in one number: that of the k-th edge of a run is larger by k steps.
+    const auto ends = [&](std::size_t k) {
+        std::uint64_t found;
+        static_assert(sizeof(found) == sizeof(Edge));
+        std::memcpy(&found, &edges[k], sizeof(found));
+        return found;
     };
+    constexpr std::uint64_t step = (std::uint64_t{1} << 32) + 1;
+    const std::uint64_t first = ends(0);
+    const auto goes_on = [&](std::size_t k) { return ends(k) == first + k * step; };
     const std::size_t most = edges.size() < longest_run ? edges.size() : longest_run;
     if (most < 2 || !goes_on(1)) return 1;  // fast exit for graphs without runs
     constexpr std::size_t block = 16;       // edges compared without branches
     std::size_t length = 2;
-    for (bool all = true; all && length + block <= most; length += all ? block : 0)
-        for (std::size_t k = length; k < length + block; ++k) all &= goes_on(k);
+    for (bool all = true; all && length + block <= most; length += all ? block : 0) {
+        std::uint64_t different = 0;
+        for (std::size_t k = length; k < length + block; ++k)
+            different |= ends(k) ^ (first + k * step);
+        all = different == 0;
+    }
     while (length < most && goes_on(length)) ++length;
     return length;
 }

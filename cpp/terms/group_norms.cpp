@@ -72,6 +72,7 @@ GroupNorms::GroupNorms(std::size_t n_edges, std::vector<std::int32_t> edge_group
     for (std::size_t e = 0; e < n_edges; ++e)
         edges_[at(starts_[at(edge_groups_[e]) + 1]++)] = static_cast<EdgeIndex>(e);
     starts_.pop_back();
+    find_runs();
 }
 
 GroupNorms::Group GroupNorms::group(std::size_t g, std::size_t channel,
@@ -82,25 +83,38 @@ GroupNorms::Group GroupNorms::group(std::size_t g, std::size_t channel,
     return {edges_.data() + begin, offset, end - begin, n_channels, n_edges_};
 }
 
+// Finds the runs of groups. They are not used if most of them are short.
+void GroupNorms::find_runs() {
+    const std::size_t most_runs = n_groups() / shortest_run + 1;
+    for (std::size_t first = 0; first < n_groups() && runs_.size() <= most_runs;) {
+        const auto begin = at(starts_[first]), size = at(starts_[first + 1]) - begin;
+        Run run{first, 1, size, {}};
+        if (size <= most_edges) {
+            for (std::size_t k = 0; k < size; ++k) run.edges[k] = at(edges_[begin + k]);
+            const auto goes_on = [&](std::size_t i) {
+                bool goes = at(starts_[first + i + 1]) - begin == (i + 1) * size;
+                for (std::size_t k = 0; k < size && goes; ++k)
+                    goes = at(edges_[begin + i * size + k]) == run.edges[k] + i;
+                return goes;
+            };
+            while (first + run.length < n_groups() && goes_on(run.length)) ++run.length;
+        }
+        runs_.push_back(run);
+        first += run.length;
+    }
+    if (runs_.size() > most_runs) runs_ = {};
+}
+
 // The run of groups from `first` on, at most `most` of them.
 GroupNorms::Run GroupNorms::run_of(std::size_t first, std::size_t most) const {
-    Run run{1, 1, {}};
-    if (starts_.empty()) {
-        run.length = most;
-        run.edges[0] = first;
-        return run;
-    }
-    const auto begin = at(starts_[first]), size = at(starts_[first + 1]) - begin;
-    if (size > most_edges) return {0, size, {}};
-    run.n_edges = size;
-    for (std::size_t k = 0; k < size; ++k) run.edges[k] = at(edges_[begin + k]);
-    const auto goes_on = [&](std::size_t i) {
-        bool goes = at(starts_[first + i + 1]) - begin == (i + 1) * size;
-        for (std::size_t k = 0; k < size && goes; ++k)
-            goes = at(edges_[begin + i * size + k]) == run.edges[k] + i;
-        return goes;
-    };
-    while (run.length < most && goes_on(run.length)) ++run.length;
+    if (starts_.empty()) return {first, most, 1, {first}};
+    if (runs_.empty()) return {first, 1, 0, {}};
+    const auto next = std::ranges::upper_bound(runs_, first, {}, &Run::first);
+    Run run = *std::prev(next);
+    const std::size_t skipped = first - run.first;
+    for (auto& edge : run.edges) edge += skipped;
+    run.length = run.n_edges > most_edges ? 1 : std::min(run.length - skipped, most);
+    run.first = first;
     return run;
 }
 
@@ -259,7 +273,6 @@ Tally GroupNorms::tally_of_groups(const EdgeList& graph, std::span<const double>
                     run.length = length_along(graph, run);
                     if (run.length < shortest_run ||
                         !fill_run(graph, weights, u, p, {channel, n_channels}, run, k, row)) {
-                        run.length = std::max<std::size_t>(run.length, 1);
                         for (std::size_t i = k; i < k + run.length; ++i)
                             fill_group(group(first + i, channel, n_channels), channel, row, i);
                     }
@@ -302,7 +315,7 @@ void GroupNorms::project_group(const Group& here, std::span<double> p) {
 
 void GroupNorms::project(std::span<double> p, int n_threads) const {
     if (n_edges_ == 0) return;
-    const auto project_run = [&](const Run& run, std::size_t g, const Channels& channels) {
+    const auto project_run = [&](const Run& run, const Channels& channels) {
         TallyRow::Numbers squares, factors;
         const std::size_t size = run.n_edges * channels.count;
         const auto for_each_entry = [&](const auto& body) {
@@ -315,7 +328,7 @@ void GroupNorms::project(std::span<double> p, int n_threads) const {
         if (!set_factors(squares.data(), size, run.length, factors.data()))
             for (std::size_t i = 0; i < run.length; ++i)
                 if (std::isnan(factors[i])) {
-                    project_group(group(g + i, channels.first, channels.count), p);
+                    project_group(group(run.first + i, channels.first, channels.count), p);
                     factors[i] = 1.0;
                 }
         for_each_entry([&](double* x) { scale(x, run.length, factors.data()); });
@@ -325,11 +338,11 @@ void GroupNorms::project(std::span<double> p, int n_threads) const {
             for (std::size_t g = first; g < last;) {
                 const Run run = run_of(g, std::min(last - g, TallyRow::most));
                 if (run.length >= shortest_run)
-                    project_run(run, g, {channel, n_channels});
+                    project_run(run, {channel, n_channels});
                 else
-                    for (std::size_t i = g; i < g + std::max<std::size_t>(run.length, 1); ++i)
+                    for (std::size_t i = g; i < g + run.length; ++i)
                         project_group(group(i, channel, n_channels), p);
-                g += std::max<std::size_t>(run.length, 1);
+                g += run.length;
             }
         });
     });

@@ -64,13 +64,14 @@ class GroupNorms final : public Penalty {
 
     // Groups whose edges are consecutive (group_rows.hpp).
     struct Run {
-        std::size_t length, n_edges;
+        std::size_t first, length, n_edges;
         std::array<std::size_t, most_edges> edges;  // of the first group
     };
     struct Channels {
         std::size_t first, count;
     };
 
+    void find_runs();
     Run run_of(std::size_t first, std::size_t most) const;
     static std::size_t length_along(const EdgeList& graph, const Run& run);
     template <class Real>
@@ -90,6 +91,7 @@ class GroupNorms final : public Penalty {
     std::vector<std::int32_t> edge_groups_;
     std::vector<EdgeIndex> edges_;   // group after group
     std::vector<EdgeIndex> starts_;  // of the groups there; empty if every edge is one
+    std::vector<Run> runs_;  // of all groups; empty if every edge is one, or if runs are short
     std::size_t largest_ = 1;
     bool couples_;
     EdgePenalty h_;

@@ -44,6 +44,7 @@ bool set_norms(std::size_t size, double delta, std::size_t length, GroupSums& su
             ((x >= least_square) & (x <= greatest_square)) | (sums.sizes[k] == 0.0);
         n_bad += is_accurate & (sums.squares_of_p[k] <= most) ? 0 : 1;
         const double norm = std::sqrt(x), larger = norm > delta ? norm : delta;
+        sums.norms[k] = norm;
         sums.inverse[k] = larger > 0.0 ? 1.0 / larger : 0.0;
     }
     return n_bad == 0;
@@ -68,7 +69,7 @@ bool fill_row(const GroupSums& sums, std::size_t size, double delta, std::size_t
     double* excess_rounding = row.excess_rounding.data() + first;
 #pragma GCC ivdep
     for (std::size_t k = 0; k < length; ++k) {
-        const double norm = std::sqrt(sums.squares_of_x[k]), distance = sums.distance[k];
+        const double norm = sums.norms[k], distance = sums.distance[k];
         const double larger = norm > delta ? norm : delta;
         const double rest = 1.0 - sums.squares_of_p[k];
         // Huber's function of width δ.
@@ -83,12 +84,14 @@ bool fill_row(const GroupSums& sums, std::size_t size, double delta, std::size_t
                              error * norm * rest + formula_error * excess[k] + underflow_floor;
         excess_rounding[k] = larger > 0.0 ? found : 0.0;
     }
-    double total = 0.0, added = 0.0;
-    for (std::size_t k = 0; k < length; ++k) {
-        total += excess[k];
-        added += value[k];
-    }
-    return added * error <= relevant * total;
+    std::array<double, 4> total{}, added{};
+    for (std::size_t k = 0; k + 4 <= length; k += 4)
+        for (std::size_t lane = 0; lane < 4; ++lane) {
+            total[lane] += excess[k + lane];
+            added[lane] += value[k + lane];
+        }
+    const double all = (total[0] + total[1]) + (total[2] + total[3]);
+    return error * ((added[0] + added[1]) + (added[2] + added[3])) <= relevant * all;
 }
 
 GRAPHTV_FOR_EACH_CPU

@@ -18,14 +18,14 @@ struct GroupEntries {
 struct GroupSums {
     TallyRow::Numbers squares_of_p;         // Σ p²
     TallyRow::Numbers squares_of_x, sizes;  // Σ x² and Σ |x|
-    TallyRow::Numbers inverse;              // 1 / max(‖x‖, δ)
+    TallyRow::Numbers norms, inverse;       // ‖x‖ and 1 / max(‖x‖, δ)
     TallyRow::Numbers distance;             // ‖p - x / max(‖x‖, δ)‖²
 };
 
 void clear(GroupSums& sums, std::size_t length);
 void add_squares(const GroupEntries& entries, std::size_t length, GroupSums& sums);
 
-// Computes the inverse norms. Returns false if some norm would be inaccurate, because its square
+// Computes the norms. Returns false if some norm would be inaccurate, because its square
 // underflows or overflows, or if some p is not certainly in its ball. `size` is the number of entries.
 bool set_norms(std::size_t size, double delta, std::size_t length, GroupSums& sums);
 void add_distance(const GroupEntries& entries, std::size_t length, GroupSums& sums);

@@ -17,6 +17,9 @@ namespace graphtv {
 
 class CompensatedSum {
   public:
+    CompensatedSum() = default;
+    CompensatedSum(double sum, double error) : sum_(sum), error_(error) {}
+
     void add(double x) {
         const double total = sum_ + x;
         const double part = total - sum_;
@@ -35,6 +38,21 @@ class CompensatedSum {
   private:
     double sum_ = 0.0;
     double error_ = 0.0;
+};
+
+// Four compensated sums, to which the terms of rows are added in turn, vectorised.
+class CompensatedLanes {
+  public:
+    void add(const double* row, std::size_t length);
+    CompensatedSum total() const {
+        CompensatedSum all(sums_[0], errors_[0]);
+        for (std::size_t k = 1; k < sums_.size(); ++k)
+            all.add(CompensatedSum(sums_[k], errors_[k]));
+        return all;
+    }
+
+  private:
+    std::array<double, 4> sums_{}, errors_{};
 };
 
 // Equal parts of [0, n), few enough for a fixed array of partial results.

@@ -66,24 +66,20 @@ Tally tally_of(std::size_t n, int n_threads, const Fill& fill) {
     std::array<Tally, Shards::most> partial{};
     parallel_for(shards.count(), n_threads, [&](int shard, int) {
         Watched::look();
-        std::array<CompensatedSum, 4> values{}, conjugates{};
+        CompensatedLanes values, conjugates;
         PlainSums sums;
         const std::size_t end = shards.end(shard);
         TallyRow row;
         for (std::size_t i = shards.begin(shard); i < end; i += TallyRow::most) {
             const std::size_t length = std::min(TallyRow::most, end - i);
             fill(i, length, row);
-            add_in_turn(0, length, values, [&](std::size_t k) { return row.value[k]; });
-            add_in_turn(0, length, conjugates, [&](std::size_t k) { return row.conjugate[k]; });
+            values.add(row.value.data(), length);
+            conjugates.add(row.conjugate.data(), length);
             add_plainly(row, length, sums);
         }
         Tally& total = partial[static_cast<std::size_t>(shard)];
-        for (std::size_t k = 1; k < 4; ++k) {
-            values[0].add(values[k]);
-            conjugates[0].add(conjugates[k]);
-        }
-        total.value = values[0];
-        total.conjugate = conjugates[0];
+        total.value = values.total();
+        total.conjugate = conjugates.total();
         for (std::size_t k = 0; k < 4; ++k) {
             total.excess += sums.excess[k];
             total.rounding += sums.rounding[k];
@@ -103,19 +99,18 @@ Tally tally_of_pairs(std::size_t n, int n_threads, const Fill& fill) {
     std::array<Tally, Shards::most> partial{};
     parallel_for(shards.count(), n_threads, [&](int shard, int) {
         Watched::look();
-        std::array<CompensatedSum, 4> values{};
+        CompensatedLanes values;
         std::array<double, 4> excess{};
         TallyRow::Numbers value_row, excess_row;
         const std::size_t end = shards.end(shard);
         for (std::size_t i = shards.begin(shard); i < end; i += TallyRow::most) {
             const std::size_t length = std::min(TallyRow::most, end - i);
             fill(i, length, value_row.data(), excess_row.data());
-            add_in_turn(0, length, values, [&](std::size_t k) { return value_row[k]; });
+            values.add(value_row.data(), length);
             add_plainly(excess_row, length, excess);
         }
         Tally& total = partial[static_cast<std::size_t>(shard)];
-        for (std::size_t k = 1; k < 4; ++k) values[0].add(values[k]);
-        total.value = values[0];
+        total.value = values.total();
         total.excess = (excess[0] + excess[1]) + (excess[2] + excess[3]);
     });
     Tally total;

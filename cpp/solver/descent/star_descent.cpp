@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "solver/descent/single.hpp"
+
 namespace graphtv {
 
 namespace {
@@ -33,25 +35,35 @@ StarDescent<Real>::StarDescent(std::span<const Vertex> shape, const EdgeList& gr
                has_gaps(shape, weights.size())) {
     const std::size_t n = layout().n_vertices();
     for (std::size_t first = 0; first < f_.size(); first += n) {
-        const auto [least, most] = std::ranges::minmax(f_.subspan(first, n));
+        const auto [least, most] = range_of(f_.subspan(first, n));
         centres_.push_back(0.5 * least + 0.5 * most);
         range_ = std::max(range_, most - centres_.back());
     }
     if (!(range_ > 0.0)) range_ = 1.0;
-    layout().for_each_run(graph_.edges, 1, [&](const Run& run) {
-        auto& inverse = lattice_.inverse_capacity(run.axis);
-        auto& exists = lattice_.axes()[run.axis].exists;
-        layout().for_each_place(run.line, run.column, run.size, [&](std::size_t k, std::size_t i) {
-            const double w = weights_[run.edge + k] / range_;
-            inverse[i] =
-                static_cast<Real>(std::min(std::max(1.0 / w, 1.0 / largest<Real>), largest<Real>));
-            if (!exists.empty()) exists[i] = Real(1);
+    const auto inverse_of = [&](double weight) {
+        const double inverse = range_ / weight;
+        return static_cast<Real>(std::min(std::max(inverse, 1.0 / largest<Real>), largest<Real>));
+    };
+    const auto [lightest, heaviest] = range_of(weights_);
+    const bool is_even = lightest == heaviest && lattice_.axes()[0].exists.empty();
+    if (is_even) {
+        for (std::size_t axis = 0; axis < (blocks == Blocks::stars ? 1 : shape.size()); ++axis)
+            std::ranges::fill(lattice_.inverse_capacity(axis), inverse_of(lightest));
+    } else {
+        layout().for_each_run(graph_.edges, 1, [&](const Run& run) {
+            auto& inverse = lattice_.inverse_capacity(run.axis);
+            auto& exists = lattice_.axes()[run.axis].exists;
+            layout().for_each_place(run.line, run.column, run.size,
+                                    [&](std::size_t k, std::size_t i) {
+                                        inverse[i] = inverse_of(weights_[run.edge + k]);
+                                        if (!exists.empty()) exists[i] = Real(1);
+                                    });
         });
-    });
+    }
     for (std::size_t line = 0; line < f_.size(); line += layout().width()) {
-        const std::size_t channel = line / n;
+        const double centre = centres_[line / n];
         layout().for_each_place(line, 0, layout().width(), [&](std::size_t k, std::size_t i) {
-            lattice_.g()[i] = static_cast<Real>((f_[line + k] - centres_[channel]) / range_);
+            lattice_.g()[i] = static_cast<Real>((f_[line + k] - centre) / range_);
         });
     }
 }
