@@ -85,11 +85,45 @@ class FastGradient:
         return self._u.T.astype(float).reshape(self._shape)
 
 
-def fgp(f, n_channels, weight, penalty, target, problem, optimum):
+class GraphGradient:
+    """FGP with restart for coupled channels on a graph."""
+
+    def __init__(self, f, graph):
+        source = fast_gradient.SOURCE.with_name("ball_gradient.cpp")
+        self._code = fast_gradient.library(source, FLAGS)
+        self._f = np.ascontiguousarray(f, dtype=np.float32)
+        self._u = np.empty_like(self._f)
+        self._x = np.zeros((graph.n_edges, f.shape[1]), dtype=np.float32)
+        self._y, self._t = self._x.copy(), np.ones(1)
+        self._edges = np.ascontiguousarray(graph.edges, dtype=np.int32)
+        self._weights = graph.weights.astype(np.float32)
+        degrees = np.bincount(self._edges.ravel(), minlength=len(f))
+        self._steps = (1.0 / degrees[self._edges].sum(axis=1)).astype(np.float32)
+        self.iterations, self.seconds = 0, 0.0
+
+    def run(self, iterations):
+        """Iterate on, and return u."""
+        n, n_channels = self._f.shape
+        arrays = [self._f, self._u, self._x, self._y, self._t]
+        start = time.process_time()
+        self._code.ball_graph(
+            *map(fast_gradient.pointer, arrays),
+            ctypes.c_int64(n),
+            ctypes.c_int64(len(self._edges)),
+            n_channels,
+            *map(fast_gradient.pointer, [self._edges, self._weights, self._steps]),
+            iterations,
+        )
+        self.seconds += time.process_time() - start
+        self.iterations += iterations
+        return self._u.astype(float)
+
+
+def fgp(start, target, problem, optimum):
     """Return the iterations and the least seconds to the accuracy, or None."""
     found = None
     for _ in range(REPEATS):
-        run = FastGradient(f, n_channels, weight, penalty)
+        run = start()
         while problem.primal(run.run(max(4, run.iterations // 16))) - optimum > target * optimum:
             if run.seconds > LIMIT:
                 return found

@@ -29,21 +29,17 @@ void bind_stars(nb::module_& m, const char* name) {
     bind_descent(descent);
 }
 
-}  // namespace
-
-void bind_groups(nb::module_& m) {
-    bind_stars<float>(m, "SingleStarDescent");
-    bind_stars<double>(m, "StarDescent");
-
-    nb::class_<CoupledDescent> coupled(m, "CoupledDescent",
-                                       "Accelerated descent over edges with coupled channels.");
+template <class Real>
+void bind_coupled(nb::module_& m, const char* name) {
+    using Descent = CoupledDescent<Real>;
+    nb::class_<Descent> coupled(m, name, "Accelerated descent over edges with coupled channels.");
     coupled.def(
         "__init__",
-        [](CoupledDescent* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
+        [](Descent* self, Vertex n_vertices, const InEdges& edges, const In<double>& weights,
            const In<double>& signal, const In<double>& vertex_weights, PythonWatch* watch) {
             set_up(watch, [&](Watch&) {
-                new (self) CoupledDescent(view(n_vertices, edges), view(weights), view(signal),
-                                          view(vertex_weights));
+                new (self) Descent(view(n_vertices, edges), view(weights), view(signal),
+                                   view(vertex_weights));
             });
         },
         nb::arg("n_vertices"), nb::arg("edges").noconvert(), nb::arg("weights").noconvert(),
@@ -51,6 +47,16 @@ void bind_groups(nb::module_& m) {
         nb::arg("watch") = nb::none(), nb::keep_alive<1, 3>(),
         "`vertex_weights` may be empty: all ones.");
     bind_descent(coupled);
+}
+
+}  // namespace
+
+void bind_groups(nb::module_& m) {
+    bind_stars<float>(m, "SingleStarDescent");
+    bind_stars<double>(m, "StarDescent");
+
+    bind_coupled<float>(m, "SingleCoupledDescent");
+    bind_coupled<double>(m, "CoupledDescent");
 }
 
 }  // namespace graphtv::bindings

@@ -183,16 +183,17 @@ std::size_t GroupNorms::length_along(const EdgeList& graph, const Run& run) {
     return length;
 }
 
-// Fills a row for a run of groups, from the index `at_row` on. Returns false if this would not be
+// Fills a row for a run of groups, from the index `at_row` on. Their edges join consecutive vertices if
+// `is_line`; otherwise the values of u are gathered. Returns false if this would not be
 // accurate enough.
 template <class Real>
 bool GroupNorms::fill_run(const EdgeList& graph, std::span<const double> weights,
                           std::span<const double> u, std::span<const Real> p,
-                          const Channels& channels, const Run& run, std::size_t at_row,
-                          TallyRow& row) const {
+                          const Channels& channels, const Run& run, bool is_line,
+                          std::size_t at_row, TallyRow& row) const {
     const std::size_t n = at(graph.n_vertices), size = run.n_edges * channels.count;
     GroupSums sums;
-    TallyRow::Numbers numbers;
+    TallyRow::Numbers numbers, tails, heads;
     const auto for_each_entry = [&](const auto& body) {
         for (std::size_t c = channels.first; c < channels.first + channels.count; ++c)
             for (std::size_t k = 0; k < run.n_edges; ++k) {
@@ -206,7 +207,15 @@ bool GroupNorms::fill_run(const EdgeList& graph, std::span<const double> weights
                         numbers[i] = value_of(p[c * n_edges_ + e + i]);
                     here = numbers.data();
                 }
-                body(GroupEntries{here, weights.data() + e, v + tail, v + head});
+                if (is_line) {
+                    body(GroupEntries{here, weights.data() + e, v + tail, v + head});
+                    continue;
+                }
+                for (std::size_t i = 0; i < run.length; ++i) {
+                    tails[i] = v[graph.edges[e + i].tail];
+                    heads[i] = v[graph.edges[e + i].head];
+                }
+                body(GroupEntries{here, weights.data() + e, tails.data(), heads.data()});
             }
     };
     clear(sums, run.length);
@@ -270,9 +279,12 @@ Tally GroupNorms::tally_of_groups(const EdgeList& graph, std::span<const double>
             n_groups(), n_threads, [&](std::size_t first, std::size_t length, TallyRow& row) {
                 for (std::size_t k = 0; k < length;) {
                     Run run = run_of(first + k, length - k);
-                    run.length = length_along(graph, run);
+                    const std::size_t along = length_along(graph, run);
+                    const bool is_line = along >= std::min(run.length, shortest_run);
+                    if (is_line) run.length = along;
                     if (run.length < shortest_run ||
-                        !fill_run(graph, weights, u, p, {channel, n_channels}, run, k, row)) {
+                        !fill_run(graph, weights, u, p, {channel, n_channels}, run, is_line, k,
+                                  row)) {
                         for (std::size_t i = k; i < k + run.length; ++i)
                             fill_group(group(first + i, channel, n_channels), channel, row, i);
                     }

@@ -76,7 +76,7 @@ class GroupNorms final : public Penalty {
     static std::size_t length_along(const EdgeList& graph, const Run& run);
     template <class Real>
     bool fill_run(const EdgeList& graph, std::span<const double> weights, std::span<const double> u,
-                  std::span<const Real> p, const Channels& channels, const Run& run,
+                  std::span<const Real> p, const Channels& channels, const Run& run, bool is_line,
                   std::size_t at_row, TallyRow& row) const;
     static void project_group(const Group& here, std::span<double> p);
     template <class Body>

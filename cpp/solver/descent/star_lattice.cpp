@@ -99,7 +99,7 @@ void StarLattice<Real>::restart(int n_threads) {
     forget_momentum();
     momentum_.start();
     drift_ = 0;
-    is_torn_ = is_smooth_ = false;
+    is_torn_ = false;
 }
 
 // Recomputes u from x and r from y.
@@ -149,7 +149,7 @@ template <class Real>
 void StarLattice<Real>::forget_momentum() {
     for (auto& axis : axes_) axis.y = axis.x;
     r_ = u_;
-    n_means_ = 0;
+    mean_.forget();
 }
 
 template <class Real>
@@ -175,13 +175,12 @@ int StarLattice<Real>::step(Watch& watch, int n_threads, int at_most) {
         n, watch, n_threads,
         [&](int pair, int t) { sweep(2 * pair, betas[static_cast<std::size_t>(t)]); },
         [&](int seam, int t) { close(seam, betas[static_cast<std::size_t>(t)]); });
-    is_smooth_ = false;
     if (!finished) {
         is_torn_ = true;
         return 0;
     }
     drift_ += n;
-    take_mean();
+    mean_.take(u_);
     if (momentum_.restarts(0.0, energy_of(std::span<const Real>(u_)))) forget_momentum();
     return n;
 }

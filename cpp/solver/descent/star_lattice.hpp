@@ -9,7 +9,7 @@
 // its own slab and the next one. So first the stars of every second slab are updated, then the others,
 // and slabs can go through several iterations while they are in the cache (slab_schedule.hpp).
 //
-// In single precision, the primal point is a smoothed mean of the iterates (star_primal.cpp).
+// In single precision, the primal point is a smoothed mean of the iterates (smooth_mean.hpp).
 //
 // If blocks are edges instead, the ball of an edge is over its channels.
 #pragma once
@@ -24,6 +24,7 @@
 #include "solver/descent/lattice_layout.hpp"
 #include "solver/descent/momentum.hpp"
 #include "solver/descent/slab_schedule.hpp"
+#include "solver/descent/smooth_mean.hpp"
 #include "solver/descent/stars.hpp"
 
 namespace graphtv {
@@ -75,9 +76,7 @@ class StarLattice {
 
     // The point of the last primal value, with one channel after another. It is empty if that is u,
     // or if the descent has moved on.
-    std::span<const Real> smooth_point() const {
-        return std::span<const Real>(smooth_).first(is_smooth_ ? smooth_.size() : 0);
-    }
+    std::span<const Real> smooth_point() const { return mean_.point(); }
 
     double momentum() const { return momentum_.beta(); }
     bool restarted() const { return momentum_.restarted(); }
@@ -111,9 +110,8 @@ class StarLattice {
     void apply(Values Axis::* flow, int slab, Values& out) const;
     void recompute(int n_threads);
     void forget_momentum();
-    void take_mean();
     double objective(Values& u);
-    double diffuse(Values& u, Real width);
+    void diffuse(Values& u, Real width);
     double sum_of_capacities();
 
     LatticeLayout layout_;
@@ -122,13 +120,10 @@ class StarLattice {
     std::size_t slab_;  // vertices that share their first coordinate
     int n_slabs_;
     std::vector<Axis> axes_;
-    Values g_;              // by place, channel after channel, like all arrays below
-    Values u_, r_;          // g - ∇ᵀx and g - ∇ᵀy
-    Values mean_, smooth_;  // see star_primal.cpp; empty in double precision
-    int n_means_ = 0;       // steps since the last restart
-    bool is_smooth_ = false;
+    Values g_;      // by place, channel after channel, like all arrays below
+    Values u_, r_;  // g - ∇ᵀx and g - ∇ᵀy
+    SmoothMean<Values> mean_;
     double total_capacity_ = 0.0;  // Σ ω, or 0 if it is not known yet
-    double gap_ = 0.0;             // of the last primal value
     Momentum momentum_;
     int drift_ = 0;  // iterations since u and r were recomputed
     // True at first and after the watch ended a step: u and r are inconsistent with x and y.

@@ -271,39 +271,31 @@ GRAPHTV_INLINE void add_variation(const Stars<Real>& given, std::array<double, n
 }
 
 template <int n_axes, int known, bool has_gaps, class Real>
-GRAPHTV_INLINE void add_diffusion(const Stars<Real>& given, const Diffusion<Real>& sums_given,
-                                  std::array<double, n_lanes>& sums) {
+GRAPHTV_INLINE void add_diffusion(const Stars<Real>& given, const Diffusion<Real>& sums) {
     const Stars<Real> s = given;
-    const Diffusion<Real> d = sums_given;
+    const Diffusion<Real> d = sums;
     const std::size_t n_channels = known > 0 ? known : s.n_channels;
-    std::array<Real, chunk> terms;
-    for (std::size_t first = 0; first < s.size; first += chunk) {
-        const std::size_t n = std::min(chunk, s.size - first);
 #pragma GCC ivdep
-        for (std::size_t k = 0; k < n; ++k) {
-            const std::size_t i = first + k;
-            const Real square = square_of<n_axes, known, has_gaps>(s, i) + d.width * d.width;
-            const Real conductance = Real(1) / (std::sqrt(square) * s.inverse_capacity[0][i]);
-            terms[k] = square * conductance;
-            Real at_centre = 0;
+    for (std::size_t i = 0; i < s.size; ++i) {
+        const Real square = square_of<n_axes, known, has_gaps>(s, i) + d.width * d.width;
+        const Real conductance = Real(1) / (std::sqrt(square) * s.inverse_capacity[0][i]);
+        Real at_centre = 0;
+        for (int a = 0; a < n_axes; ++a) {
+            const Real along = has_gaps ? conductance * s.exists[a][i] : conductance;
+            at_centre += along;
+            d.denominator.ends[a][i] += along;
+        }
+        d.denominator.centre[i] += at_centre;
+        for (std::size_t c = 0; c < n_channels; ++c) {
+            const Real centre = s.u.centre[c * s.channel + i];
+            Real towards = 0;
             for (int a = 0; a < n_axes; ++a) {
                 const Real along = has_gaps ? conductance * s.exists[a][i] : conductance;
-                at_centre += along;
-                d.denominator.ends[a][i] += along;
+                towards += along * s.u.ends[a][c * s.channel + i];
+                d.numerator.ends[a][c * d.channel + i] += along * centre;
             }
-            d.denominator.centre[i] += at_centre;
-            for (std::size_t c = 0; c < n_channels; ++c) {
-                const Real centre = s.u.centre[c * s.channel + i];
-                Real towards = 0;
-                for (int a = 0; a < n_axes; ++a) {
-                    const Real along = has_gaps ? conductance * s.exists[a][i] : conductance;
-                    towards += along * s.u.ends[a][c * s.channel + i];
-                    d.numerator.ends[a][c * d.channel + i] += along * centre;
-                }
-                d.numerator.centre[c * d.channel + i] += towards;
-            }
+            d.numerator.centre[c * d.channel + i] += towards;
         }
-        add_chunk(terms, n, sums);
     }
 }
 
@@ -330,17 +322,15 @@ GRAPHTV_INLINE double variation_of_line(const StarLine<Real>& line) {
 }
 
 template <class Real>
-GRAPHTV_INLINE double diffuse_line(const StarLine<Real>& line, const Diffusion<Real>& diffusion) {
-    std::array<double, n_lanes> sums{};
+GRAPHTV_INLINE void diffuse_line(const StarLine<Real>& line, const Diffusion<Real>& diffusion) {
     for_kind_of(line.all, [&](auto known, auto has_gaps) GRAPHTV_INLINE_LAMBDA {
         for_each_cut(line, [&](auto axes, const Cut& cut) GRAPHTV_INLINE_LAMBDA {
             const Diffusion<Real> here{cut.of<axes()>(diffusion.numerator),
                                        cut.of<axes()>(diffusion.denominator), diffusion.channel,
                                        diffusion.width};
-            add_diffusion<axes(), known(), has_gaps()>(cut.of<axes()>(line.all), here, sums);
+            add_diffusion<axes(), known(), has_gaps()>(cut.of<axes()>(line.all), here);
         });
     });
-    return total(sums);
 }
 
 // Σ term(k) over [0, size), in a fixed order that the compiler can vectorise.
@@ -369,12 +359,12 @@ GRAPHTV_FOR_EACH_CPU
 double variation(const StarLine<double>& line) { return variation_of_line(line); }
 
 GRAPHTV_FOR_EACH_CPU
-double diffuse(const StarLine<float>& line, const Diffusion<float>& sums) {
-    return diffuse_line(line, sums);
+void diffuse(const StarLine<float>& line, const Diffusion<float>& sums) {
+    diffuse_line(line, sums);
 }
 GRAPHTV_FOR_EACH_CPU
-double diffuse(const StarLine<double>& line, const Diffusion<double>& sums) {
-    return diffuse_line(line, sums);
+void diffuse(const StarLine<double>& line, const Diffusion<double>& sums) {
+    diffuse_line(line, sums);
 }
 
 GRAPHTV_FOR_EACH_CPU

@@ -66,10 +66,9 @@ struct Diffusion {
     Real width;           // δ
 };
 
-// Adds the contributions of a line with the conductances ω / √(‖∇u‖² + δ²), and returns
-// Σ ω √(‖∇u‖² + δ²).
-double diffuse(const StarLine<float>& line, const Diffusion<float>& sums);
-double diffuse(const StarLine<double>& line, const Diffusion<double>& sums);
+// Adds the contributions of a line with the conductances ω / √(‖∇u‖² + δ²).
+void diffuse(const StarLine<float>& line, const Diffusion<float>& sums);
+void diffuse(const StarLine<double>& line, const Diffusion<double>& sums);
 
 // numerator / denominator.
 void divide(const float* numerator, const float* denominator, std::size_t size, float* out);

@@ -48,6 +48,11 @@ def _has_even_groups(problem: Problem) -> bool:
     return bool((of_pixel[pixel] == weights).all())
 
 
+def _has_even_weights(c: Floats) -> bool:
+    """Whether vertex weights differ so little that single precision is enough."""
+    return c.size == 0 or bool(c.max() <= LARGEST_SINGLE * c.min())
+
+
 def _channel_free(weights: Floats) -> bool:
     """Whether vertices weigh the same in all channels."""
     return weights.ndim == 1 or bool((weights == weights[:, :1]).all())
@@ -96,14 +101,14 @@ class GroupDescent(Descent):
         signal, scale = to_core(data.signal), data.common_weight or 1.0
         # With one weight c for all vertices the objective is c times that of the weights ω/c.
         weights = graph.weights if scale == 1.0 else graph.weights / scale
+        is_single = self._is_single and weights.max() <= LARGEST_SINGLE * np.ptp(signal)
         if not self._is_lattice:
             c = data.weights.reshape(graph.n_vertices, -1)[:, 0]
             c = np.ascontiguousarray(c if data.common_weight is None else c[:0])
-            made = _core.CoupledDescent(
-                graph.n_vertices, graph.edges, weights, signal, c, self._watch
-            )
-            return [made], [scale]
-        is_single = self._is_single and weights.max() <= LARGEST_SINGLE * np.ptp(signal)
+            arrays = (graph.n_vertices, graph.edges, weights, signal, c, self._watch)
+            has_single = is_single and _has_even_weights(c)
+            coupled = _core.SingleCoupledDescent if has_single else _core.CoupledDescent
+            return [coupled(*arrays)], [scale]
         kind = _core.SingleStarDescent if is_single else _core.StarDescent
         shape = np.array(row_major_shape(graph), dtype=np.int32)
         has_stars = penalty.largest_group > 1

@@ -148,9 +148,9 @@ def _for_operator(facts: Facts) -> Plan:
 
 
 def _can_polish(facts: Facts, stage: str, tuning: Tuning) -> bool:
-    """Whether the polish applies, and pays: at low accuracy, stars reach it sooner without."""
+    """Whether the polish applies, and pays: at low accuracy, groups reach it sooner without."""
     if stage == "groups":
-        return facts.group_kernel == "coupled" or facts.tolerance < tuning.single_above
+        return facts.tolerance < tuning.single_above
     return facts.is_separable and facts.is_tv and facts.n_edges > 0
 
 
