@@ -18,12 +18,22 @@ from __future__ import annotations
 import argparse
 import ctypes
 import time
+from functools import partial
 
 import numpy as np
 from skimage import data
 from skimage.restoration import denoise_tv_chambolle
 
-from graphtv import CoupledTV, IsotropicTV, Problem, SquaredLoss, grid_graph, solve
+from graphtv import (
+    CoupledTV,
+    Graph,
+    IsotropicTV,
+    Problem,
+    SquaredLoss,
+    grid_graph,
+    knn_graph,
+    solve,
+)
 from races.peers import fast_gradient
 
 NOISE, REPEATS, LIMIT = 0.1, 3, 10.0
@@ -157,6 +167,23 @@ def balls(size):
     return volume
 
 
+def regions(n):
+    """Return noisy colours of regions at random points of a square, and their graph."""
+    rng = np.random.default_rng(0)
+    points, centres = rng.uniform(size=(n, 2)), rng.uniform(size=(40, 2))
+    nearest = np.argmin([np.sum((points - x) ** 2, axis=1) for x in centres], axis=0)
+    f = rng.uniform(size=(40, 3))[nearest] + rng.normal(0.0, NOISE, (n, 3))
+    return f, knn_graph(points), 0.05
+
+
+def clusters(n):
+    """Return points around 20 centres in 10 dimensions, and their graph."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(20, 10))
+    f = centres[rng.integers(20, size=n)] + rng.normal(0.0, 0.2, (n, 10))
+    return f, knn_graph(f), 0.05
+
+
 def main() -> None:
     """Print a table of seconds, iterations and ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -176,13 +203,24 @@ def main() -> None:
         ("astronaut, isotropic coupled", colour, 3, 0.1, IsotropicTV(coupled=True)),
         ("volume, isotropic", volume, 1, 0.1, IsotropicTV()),
     ]
+    tasks = [
+        (name, weight, grid_graph(f.shape[:-1] if n > 1 else f.shape, weight), f, penalty)
+        for name, f, n, weight, penalty in cases
+    ]
+    starts = [partial(FastGradient, f, n, weight, penalty) for _, f, n, weight, penalty in cases]
+    for name, (f, graph, weight) in (
+        ("kNN graph, coupled", regions(size**2 * 100 // 262)),
+        ("convex clustering", clusters(size**2 * 10 // 262)),
+    ):
+        graph = Graph(graph.n_vertices, graph.edges, weight * graph.weights)
+        tasks.append((name, weight, graph, f, CoupledTV()))
+        starts.append(partial(GraphGradient, f, graph))
     print("| image | weight | accuracy | graphtv | FGP | scikit-image |")
     print("|---|---|---|---|---|---|")
-    for name, f, n_channels, weight, penalty in cases:
+    for (name, weight, graph, f, penalty), start in zip(tasks, starts, strict=True):
         if not name.startswith(options.only):
             continue
-        lengths = f.shape[:-1] if n_channels > 1 else f.shape
-        problem = Problem(grid_graph(lengths, weight), SquaredLoss(f), penalty)
+        problem = Problem(graph, SquaredLoss(f), penalty)
         optimum = solve(problem, tol=1e-9, time_limit=LIMIT, n_threads=1).dual
         for tolerance in TOLERANCES:
             seconds, ours = seconds_of(
@@ -193,7 +231,7 @@ def main() -> None:
             row = [f"{seconds:.3f} s, {ours.iterations} iterations"]
             if ours.status != "optimal":
                 row[0] += f", gap {ours.relative_gap:.1e}"
-            peers = [fgp(f, n_channels, weight, penalty, tolerance, problem, optimum)]
+            peers = [fgp(start, tolerance, problem, optimum)]
             if penalty == IsotropicTV():
                 peers.append(chambolle(f, weight, tolerance, problem, optimum))
             row += [

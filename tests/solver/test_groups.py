@@ -15,10 +15,13 @@ from graphtv import (
     Problem,
     SquaredLoss,
     TotalVariation,
+    _core,
     gallery,
     grid_graph,
+    knn_graph,
     solve,
 )
+from graphtv.solver.group_descent import GroupDescent
 from instances import MAKERS, make_graph
 from verify import verify
 
@@ -408,3 +411,25 @@ def test_slow_descent_over_edges_ends_with_pdhg():
     assert result.status == "optimal"
     assert [stage.method for stage in result.stages] == ["descent", "pdhg"]
     assert problem.relative_gap(result.u, result.p) <= 1e-9
+
+
+@pytest.mark.parametrize("coupled", [False, True])
+def test_single_precision_knows_the_objectives_of_its_smoothed_point(coupled):
+    rng = np.random.default_rng(3)
+    if coupled:
+        graph, f, penalty = knn_graph(rng.uniform(size=(300, 2)), 5), (300, 3), CoupledTV()
+    else:
+        graph, f, penalty = grid_graph((17, 23)), (17, 23), IsotropicTV()
+    problem = Problem(graph, SquaredLoss(rng.normal(size=f)), penalty)
+    kernel = "coupled" if coupled else "stars"
+    watch = _core.Watch(100.0)
+    single, double = (
+        GroupDescent(problem, kernel, is_single, watch, 1, None) for is_single in (True, False)
+    )
+    for descent in (single, double):
+        while descent.iterations < 12:
+            descent.advance(4)
+    primal, dual = single.evaluate()
+    assert primal == pytest.approx(problem.objective.primal(single.primal_point()), rel=1e-5)
+    assert dual == pytest.approx(problem.objective.dual(single.dual_point()), rel=1e-5)
+    assert primal < double.evaluate()[0]  # the same dual point, but u is not smoothed
