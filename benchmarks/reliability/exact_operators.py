@@ -46,7 +46,7 @@ MATRICES = ("dense", "sparse", "whole", "magnitudes", "deficient", "balanced", "
 OFFSETS = (0.0, 0.0, 1.0, 1e4, 1e8)
 EXPONENTS = (0, 0, 0, 20, -20, 80, -80)
 TOLERANCES = (1e-3, 1e-6, 1e-6, 1e-9)
-ITERATIONS = (50, 200, 1000)
+ITERATIONS = (50, 200, 400)
 LARGEST_CONIC = 1e6
 """Sizes of numbers up to which the conic solver is asked."""
 

@@ -8,6 +8,7 @@ from reliability import (
     cut_levels,
     determinism,
     differential,
+    exact_applications,
     exact_certificates,
     exact_operators,
     false_success,
@@ -22,6 +23,7 @@ from reliability import (
 from reliability.harness import Property
 
 MODULES = (
+    exact_applications,
     exact_certificates,
     exact_operators,
     false_success,

@@ -11,6 +11,7 @@ FEW = {
     "false-success": 80,
     "exact": 150,
     "exact-operators": 40,
+    "exact-applications": 60,
     "differential": 7,
     "metamorphic": 36,
     "convergence": 300,
@@ -24,6 +25,9 @@ FEW = {
 def test_a_few_cases(key):
     if key in ("differential", "exact-operators"):
         pytest.importorskip("cvxpy")
+    if key == "exact-applications":
+        pytest.importorskip("sklearn")
+        pytest.importorskip("dask")
     first = 40 if key == "determinism" else 0  # earlier numbers repeat large problems
     for number in range(first, first + FEW[key]):
         PROPERTIES[key].check(12345, number)

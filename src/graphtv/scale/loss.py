@@ -128,7 +128,7 @@ class Loss(NamedTuple):
             return f, weights * scale
         if self.name == "logistic":
             flipped = f * u
-            decay = exp(-np.abs(flipped))
+            decay = exp(-np.abs(u))
             share = np.where(flipped > 0.0, decay, 1.0) / (1.0 + decay)
             # tanh(u/2)/(2u), and its limit at 0.
             size = np.where(np.abs(u) > 1e-4, np.abs(u), 1.0)
