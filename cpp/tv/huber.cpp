@@ -125,12 +125,13 @@ class HuberNewton {
         return total;
     }
 
-    // Returns the full step if the objective still decreases there. Otherwise returns a point close
-    // to the minimum along the line, by safeguarded false position.
+    // Returns the full step if the objective still decreases there, or if it does not decrease at
+    // all: then the step is rounding. Otherwise returns a point close to the minimum along the line,
+    // by safeguarded false position.
     double line_search() const {
         const double at_zero = slope(0.0);
         double low = 0.0, high = 1.0, at_low = at_zero, at_high = slope(1.0);
-        if (!(at_high > 1e-3 * std::abs(at_zero))) return 1.0;
+        if (!(at_zero < 0.0) || !(at_high > 1e-3 * std::abs(at_zero))) return 1.0;
         double t = 0.5;
         for (int trial = 0; trial < 40; ++trial) {
             const double margin = 0.1 * (high - low);

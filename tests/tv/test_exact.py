@@ -174,6 +174,12 @@ def test_chain_equals_rational_twin(data):
         np.testing.assert_allclose(tv_chain(f, w, huber=huber), expected, rtol=0, atol=tolerance)
 
 
+def test_huber_chain_with_a_first_step_of_rounding():
+    # The first Newton step moves u by 5e-301. The slope along it is the same at both ends.
+    f, w = np.array([1.0, -2.0, 3.0, -3.0]), np.array([1e-300, 1e300, 1.0])
+    np.testing.assert_allclose(tv_chain(f, w, huber=0.5), [1.0, 0.0, 0.0, -2.0], atol=1e-15)
+
+
 def test_hulls_that_meet_in_several_blocks():
     # At the closed end, rounding may leave more than one block in either hull.
     f = (1e-3 * np.arange(200 * 512)).reshape(200, 512)
