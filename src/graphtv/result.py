@@ -38,7 +38,7 @@ class Stage(NamedTuple):
     ----------
     method : str
         ``descent``, ``pdhg``, ``flows`` (maximum flows), ``direct`` (one exact solve of a tree) or
-        ``proximal_gradient`` (problems with an operator).
+        ``admm`` or ``proximal_gradient`` (problems with an operator).
     preconditioner : str
         What it used: ``none`` for descent over single edges, else as in `Result`.
     iterations : int
@@ -60,6 +60,7 @@ class Stage(NamedTuple):
             "flows": "max-flow",
             "pdhg": "PDHG",
             "direct": "direct solve",
+            "admm": "ADMM",
             "proximal_gradient": "proximal gradient steps",
         }
         name = names.get(self.method, self.method)

@@ -95,23 +95,29 @@ class CompositeObjective:
     ) -> Proof:
         """Return the proof of u and a dual point, whose slope may be given."""
         p, q = self.split(dual)
-        inner = self._inner.prove(u, p, n_threads, slope or self.slope(dual, n_threads))
+        slope = slope or self.slope(dual, n_threads)
         if not self.constraint.contains(u):
+            inner = self._inner.prove(u, p, n_threads, slope)
             return Proof(np.inf, inner.dual, np.inf, np.inf, np.inf)
-        return inner.plus(self._prove_misfit(u, q, n_threads))
+        x = self.misfit.map.apply(u)
+        found = self._range_of(u, x, n_threads)
+        inner = self._inner_in(found).prove(u, p, n_threads, slope)
+        return inner.plus(self._prove_misfit(u, x, q, self._row_term_in(found), n_threads))
 
-    def _prove_misfit(self, u: Floats, q: Floats, n_threads: int) -> Proof:
+    def _prove_misfit(
+        self, u: Floats, x: Floats, q: Floats, term: _core.DataTerm, n_threads: int
+    ) -> Proof:
         """Return h(Au), -h*(q) and their excess h(Au) + h*(q) - ⟨q, Au⟩, with rounding errors.
 
         Au is known up to an error e, and q exactly. Over the interval of the error, the excess
         changes by at most e times the largest |h'(x) - q|.
         """
         misfit = self.misfit
-        x, error = misfit.map.apply(u), misfit.map.apply_error(u)
+        error = misfit.map.apply_error(u)
         no_edges, nothing = np.empty((0, 2), dtype=self._graph.edges.dtype), np.empty(0)
         no_error = np.zeros(q.size)
         found = _core.certify(
-            self.row_term, no_edges, nothing, _NO_PENALTY, x, nothing, q, no_error, n_threads
+            term, no_edges, nothing, _NO_PENALTY, x, nothing, q, no_error, n_threads
         )
         change, effect = misfit.effect(x, error, q)
         proof = Proof(*found)
@@ -144,24 +150,49 @@ class CompositeObjective:
 
     @cached_property
     def solution_range(self) -> SolutionRange:
-        """The interval of a solution and of its image."""
-        error = self.misfit.value_error(self.start)
-        known = self.primal(self.start) + (error if math.isfinite(error) else 0.0)
-        return solution_range(self._graph, self._penalty, self.misfit, self.constraint, known)
+        """The interval of a solution and of its image, from the objective at the start."""
+        return self._range_below(self._start_value)
+
+    @cached_property
+    def _start_value(self) -> float:
+        return self._bound(self.primal(self.start), self.misfit.value_error(self.start))
+
+    def range_of(self, u: Floats) -> SolutionRange:
+        """Return the interval from the objective of u, which is much smaller if u is good."""
+        return self._range_of(u, self.misfit.map.apply(u), 1)
+
+    def _range_of(self, u: Floats, x: Floats, n_threads: int) -> SolutionRange:
+        error = self.misfit.effect(x, self.misfit.map.apply_error(u), x)[0]
+        known = self._bound(self.primal_of(u, x, n_threads), error)
+        if not known < self._start_value:
+            return self.solution_range
+        return self._range_below(known)
+
+    def _bound(self, primal: float, error: float) -> float:
+        """Return an upper bound of an objective, given a bound on the error of the misfit."""
+        return primal + (error if math.isfinite(error) else 0.0)
+
+    def _range_below(self, primal: float) -> SolutionRange:
+        return solution_range(self._graph, self._penalty, self.misfit, self.constraint, primal)
 
     @cached_property
     def term(self) -> _core.DataTerm:
         """The constraint R on the range of a solution."""
-        return self.constraint.core_term(self.solution_range.lower, self.solution_range.upper)
+        return self._inner.term
 
     @cached_property
     def row_term(self) -> _core.DataTerm:
         """The loss h on the range of the image of a solution."""
-        found = self.solution_range
-        return self.misfit.loss.core_between(found.row_lower, found.row_upper)
+        return self._row_term_in(self.solution_range)
 
     @cached_property
     def _inner(self) -> GraphObjective:
         """The objectives of R(u) + F(Ku)."""
-        size = math.prod(self.misfit.shape)
-        return GraphObjective(self._graph, self.term, self._penalty, size)
+        return self._inner_in(self.solution_range)
+
+    def _row_term_in(self, found: SolutionRange) -> _core.DataTerm:
+        return self.misfit.loss.core_between(found.row_lower, found.row_upper)
+
+    def _inner_in(self, found: SolutionRange) -> GraphObjective:
+        size, term = math.prod(self.misfit.shape), self.constraint.core_term(*found[:2])
+        return GraphObjective(self._graph, term, self._penalty, size)

@@ -190,6 +190,12 @@ class LinearMap:
         known = getattr(self._operator, "column_squares", None)
         return None if known is None else np.asarray(known(weights))
 
+    def gram(self) -> Floats:
+        """Return AAᵀ for a matrix A, as a dense matrix."""
+        self.calls += self.shape[0]
+        product = self._forward @ self._backward
+        return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)
+
     def has_zero_sums(self, chosen: Any) -> bool:
         """Whether the entries of a matrix in the chosen columns sum to exactly 0 in every row."""
         part = self._forward[:, np.flatnonzero(chosen)]

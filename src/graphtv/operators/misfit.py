@@ -13,7 +13,9 @@ from graphtv._elementary import ROUNDOFF
 from graphtv._validate import Floats, Indices
 from graphtv.graph.components import connected_components
 from graphtv.graph.graph import Graph
+from graphtv.graph.grid import row_major_shape
 from graphtv.operators.linear_map import LinearMap
+from graphtv.operators.spectrum import Spectrum, spectrum_of
 from graphtv.terms._arrays import from_core, to_core
 from graphtv.terms.traits import as_location
 from graphtv.terms.weighted_loss import WeightedLoss
@@ -94,6 +96,28 @@ class Misfit:
         """The image that minimises h, 0 where the loss has no minimiser."""
         loss = as_location(self.loss)
         return np.zeros(self.size) if loss is None else to_core(loss.signal)
+
+    @cached_property
+    def row_curvatures(self) -> Floats:
+        """Bounds of h'' by row, for a smooth loss."""
+        curvature, weights = self.loss.curvature, self.loss.weights
+        assert curvature is not None
+        largest = float(weights.max(initial=0.0))
+        share = curvature / largest if largest > 0.0 else 0.0
+        rows = np.broadcast_to(weights, self.loss.shape)
+        return np.ascontiguousarray(rows.T).reshape(-1) * share
+
+    @cached_property
+    def spectrum(self) -> Spectrum | None:
+        """The spectrum of AᵀCA if the vertices are a grid, with the weights of the first channel.
+
+        None if it cannot be estimated.
+        """
+        shape, rows = row_major_shape(self._graph), self.map.shape[0]
+        if not shape or rows == 0:
+            return None
+        weights = self.row_curvatures[:rows]
+        return spectrum_of(lambda x: self.map.adjoint(weights * self.map.apply(x)), shape)
 
     # Rounding errors
 

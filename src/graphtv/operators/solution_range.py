@@ -104,11 +104,11 @@ def _entry_ends(
         return -size, size, True
     spread, has_spread = _largest_spread(graph, penalty, budget)
     limits = _limits(misfit, constraint, budget)
-    size, is_proved = _largest_constant(misfit, rows, spread, limits)
+    size, is_known = _largest_constant(misfit, rows, spread, limits)
     size = max(size, constraint.largest_bound) + spread
-    is_proved = is_proved and has_spread and misfit.map.is_matrix
-    size *= 1.0 if is_proved else ASSUMED
-    return -size, size, is_proved
+    is_known = is_known and has_spread
+    size *= 1.0 if is_known else ASSUMED
+    return -size, size, is_known and misfit.map.is_matrix
 
 
 def _with_rows(found: SolutionRange, misfit: Misfit, rows: tuple[Floats, ...]) -> SolutionRange:

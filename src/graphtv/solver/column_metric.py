@@ -22,22 +22,12 @@ SMALLEST_ON_CYCLES = 1e-4
 """The same on other graphs, where the proximal map takes more iterations if entries differ more."""
 
 
-def row_curvatures(misfit: Misfit) -> Floats:
-    """Return bounds of h'' by row, for a smooth loss."""
-    curvature, weights = misfit.loss.curvature, misfit.loss.weights
-    assert curvature is not None
-    largest = float(weights.max(initial=0.0))
-    share = curvature / largest if largest > 0.0 else 0.0
-    rows = np.broadcast_to(weights, misfit.loss.shape)
-    return np.ascontiguousarray(rows.T).reshape(-1) * share
-
-
 def column_metric(misfit: Misfit, n_edges: int, tuning: Tuning) -> Floats | None:
     """Return d with one number per entry of u; None if columns are alike or not known.
 
     The number of edges tells whether the graph is a forest.
     """
-    rows = row_curvatures(misfit).reshape(misfit.n_channels, -1)
+    rows = misfit.row_curvatures.reshape(misfit.n_channels, -1)
     with np.errstate(over="ignore"):
         parts = [misfit.map.column_squares(row) for row in rows]
     known = [part for part in parts if part is not None]

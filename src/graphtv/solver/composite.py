@@ -54,13 +54,13 @@ class Composite:
         self.iterations += 1
         self._found = None
 
-    def _rows(self) -> Floats:
-        """Return q of the current point."""
-        return self.q
+    def _rows(self) -> tuple[Floats, Floats]:
+        """Return an image x near Au, and q of the current point, h'(x) for a smooth loss."""
+        return self.x, self.q
 
     def _settle(self) -> tuple[Floats, float, float]:
         if self._found is None:
-            found = self._feasible(self.u, self.x, self._rows(), self.p)
+            found = self._feasible(self.u, *self._rows(), self.p)
             dual = np.concatenate([found.p, found.q])
             primal = self._problem.composite.primal_of(self.u, self.x, self._n_threads)
             self._found = dual, primal, found.value

@@ -11,6 +11,7 @@ import numpy as np
 from graphtv import _core
 from graphtv._validate import as_choice
 from graphtv.graph.grid import row_major_shape
+from graphtv.operators.data_step import has_few_rows
 from graphtv.operators.misfit import Misfit
 from graphtv.problem import Problem
 from graphtv.solver.column_metric import column_metric
@@ -75,6 +76,9 @@ class Facts:
     has_operator, has_steps : bool
         Whether the problem has an operator or a constraint, and whether proximal gradient steps
         apply to it.
+    has_data_steps : bool
+        Whether the proximal map of the misfit of such a problem can be computed, so that ADMM
+        applies.
     has_uneven_columns : bool
         Whether such steps are slow because the columns of the operator differ much in size.
     method, preconditioner : str
@@ -111,6 +115,7 @@ class Facts:
     has_one_weight: bool = False
     has_operator: bool = False
     has_steps: bool = False
+    has_data_steps: bool = False
     has_uneven_columns: bool = False
     method: str = "auto"
     preconditioner: str = "auto"
@@ -149,9 +154,26 @@ class Facts:
             steps = problem.misfit.is_smooth and has_steps(problem)
             uneven = steps and _needs_other_steps(problem, problem.misfit)
             return cls(
-                **size, **request, has_operator=True, has_steps=steps, has_uneven_columns=uneven
+                **size,
+                **request,
+                has_operator=True,
+                has_steps=steps,
+                has_data_steps=steps and _has_data_steps(problem, problem.misfit),
+                has_uneven_columns=uneven,
             )
         return cls(**size, **request, **_structure(problem, tolerance))
+
+
+def _has_data_steps(problem: Problem, misfit: Misfit) -> bool:
+    """Whether the proximal map of the misfit can be computed, and is worth it.
+
+    On forests and with columns of different size, gradient steps are faster (regression).
+    """
+    if as_quadratic(problem.data) is None or problem.graph.n_edges < problem.graph.n_vertices:
+        return False
+    if can_scale(problem) and column_metric(misfit, problem.graph.n_edges, TUNING) is not None:
+        return False
+    return has_few_rows(misfit) or misfit.spectrum is not None
 
 
 def _needs_other_steps(problem: Problem, misfit: Misfit) -> bool:

@@ -144,6 +144,8 @@ def _for_operator(facts: Facts) -> Plan:
         )
     if facts.has_uneven_columns:
         return Plan("pdhg", "columns of the operator differ much in size", "rows", "auto")
+    if facts.has_data_steps:
+        return Plan("admm", "the operator is almost invariant, or small", "splitting", "auto")
     return Plan("proximal_gradient", "the loss is smooth", "proximal", "auto")
 
 

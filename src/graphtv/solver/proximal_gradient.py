@@ -19,7 +19,7 @@ from graphtv._validate import Floats
 from graphtv.operators.inner import inner
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
-from graphtv.solver.column_metric import column_metric, row_curvatures
+from graphtv.solver.column_metric import column_metric
 from graphtv.solver.composite import Composite
 from graphtv.solver.tuning import Tuning
 from graphtv.solver.tv_step import TvStep, can_scale
@@ -47,7 +47,7 @@ class ProximalGradient(Composite):
         self._metric: float | Floats = 1.0 if metric is None else metric
         kernel = kernel if metric is None else "forests"
         self._step = TvStep(problem, kernel, watch, n_threads, tuning)
-        self._weights = row_curvatures(self._misfit)
+        self._weights = self._misfit.row_curvatures
         self._before = self.u, self.x
         self._t, self._is_plain = 1.0, False
         self._L = self._first_curvature()
@@ -116,6 +116,6 @@ class ProximalGradient(Composite):
                 self._is_plain = True
         return super()._settle()
 
-    def _rows(self) -> Floats:
-        """Return q = h'(Au)."""
-        return self._misfit.gradient(self.x)
+    def _rows(self) -> tuple[Floats, Floats]:
+        """Return Au and q = h'(Au)."""
+        return self.x, self._misfit.gradient(self.x)

@@ -320,12 +320,12 @@ def _outcome(
         error_bound=None if bound is None else form.length(bound),
         residual_dual=None if q is None or misfit is None else from_core(q, misfit.loss.shape),
         operator_calls=work.operator_calls,
-        assumptions=_assumptions(problem),
+        assumptions=_assumptions(problem, found),
         _unrounded=None if form.centre is None else unrounded(found),
     )
 
 
-def _assumptions(problem: Problem) -> tuple[str, ...]:
+def _assumptions(problem: Problem, certificate: Certificate) -> tuple[str, ...]:
     """Return what the certificate relies on besides the returned points."""
     misfit = problem.misfit
     if misfit is None:
@@ -333,10 +333,9 @@ def _assumptions(problem: Problem) -> tuple[str, ...]:
     found = []
     if not misfit.map.is_matrix:
         found.append("operator: rmatvec is the adjoint of matvec, and both are accurate")
-    if not problem.composite.solution_range.is_proved:
-        found.append(
-            f"solution: one exists with |u| ≤ {problem.composite.solution_range.upper:.3g}"
-        )
+    where = problem.composite.range_of(certificate.u)
+    if not where.is_proved:
+        found.append(f"solution: one exists with |u| ≤ {where.upper:.3g}")
     return tuple(found)
 
 

@@ -28,6 +28,7 @@ from graphtv.solver.pdhg import Pdhg
 from graphtv.solver.plan import Plan, edge_kernel, is_solved_directly, skips_forests
 from graphtv.solver.progress import Count
 from graphtv.solver.proximal_gradient import ProximalGradient
+from graphtv.solver.splitting import Splitting
 from graphtv.solver.stage import Pausable, Stage, rounded
 from graphtv.solver.tree_direct import TreeDirect
 from graphtv.solver.trivial import Trivial
@@ -89,9 +90,9 @@ class Stages:
             return self._first_flows(p)
         if self._plan.stage == "rows":
             return OperatorPdhg(problem, watch, n_threads, warm, self._tuning)
-        if self._plan.stage == "proximal":
-            kernel = self._edge_kernel()
-            return ProximalGradient(problem, kernel, watch, n_threads, warm, self._tuning)
+        if self._plan.stage in ("proximal", "splitting"):
+            kind = ProximalGradient if self._plan.stage == "proximal" else Splitting
+            return kind(problem, self._edge_kernel(), watch, n_threads, warm, self._tuning)
         if self._plan.stage == "forests" and skips_forests(facts, self._tuning):
             with suppress(ValueError):  # there is a cycle in a graph that is not connected
                 return self._tree()

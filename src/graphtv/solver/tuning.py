@@ -58,6 +58,7 @@ COSTS = MappingProxyType(
         "tree": Costs(1, 1, 150, math.inf, 0.0, False),
         "flows": Costs(1, 1, 150, math.inf, 0.0, False),
         "proximal": Costs(1, 1, 0, math.inf, 0.0, False),
+        "splitting": Costs(1, 1, 0, math.inf, 0.0, False),
         "rows": Costs(1, 1, 0, math.inf, 0.0, False),
         "trivial": Costs(0, 0, 0, math.inf, 0.0, True),
     }
@@ -207,6 +208,18 @@ class Tuning:
     """Duality gap of a proximal step, relative to the square of its length (operators)."""
     longest_inner: int = 500
     """Most iterations of a proximal step (estimate)."""
+    first_penalty: float = 0.1
+    """The first penalty ρ of ADMM, relative to the curvature along the gradient (operators)."""
+    first_balance: int = 2
+    """The iteration of ADMM after which ρ changes for the first time, …"""
+    balance_growth: float = 1.5
+    """… and the factor to the next such iteration (operators)."""
+    balance: float = 0.5
+    """The part of the way to the measured ratio, on a logarithmic scale (as in PDLP)."""
+    equation_accuracy: float = 0.5
+    """The share of the residual that conjugate gradients may leave (operators)."""
+    longest_equation: int = 30
+    """Most iterations of conjugate gradients per iteration of ADMM (estimate)."""
     backtracking: float = 1.02
     """Factor of the curvature along a step that was too long, for the next L (operators)."""
     routing_steps: int = 20
