@@ -95,4 +95,4 @@ def _estimate(
             ndimage.uniform_filter(values, width, mode="nearest") for values in (products, squares)
         )
     tiny = 1e-12 * float(squares.mean())
-    return np.maximum(products / np.maximum(squares, tiny), 0.0)
+    return np.asarray(np.maximum(products / np.maximum(squares, tiny), 0.0))
