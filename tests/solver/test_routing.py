@@ -65,6 +65,20 @@ def test_groups_and_channels():
         assert routing.size(flow) <= routing.size(make(graph, penalty, 2, routing_steps=0)(p, g))
 
 
+@pytest.mark.parametrize("ratio", [1e-9, 1e-20, 1e-305])
+def test_very_uneven_weights(ratio):
+    # The squares of these weights do not fit into one factorisation.
+    weights = np.full(12, 0.1)
+    weights[[2, 5, 6]] *= ratio
+    edges = np.column_stack([np.arange(12), np.roll(np.arange(12), -1)])
+    routing = make(graphtv.Graph(12, edges, weights))
+    rng = np.random.default_rng(0)
+    g = rng.standard_normal(12)
+    g -= g.mean()
+    p = routing(np.zeros(12), g)
+    np.testing.assert_allclose(routing.along(p), -g, atol=1e-9)
+
+
 def test_no_edges():
     graph = graphtv.Graph(3, np.empty((0, 2), dtype=int))
     assert make(graph)(np.empty(0), np.zeros(3)).size == 0

@@ -11,8 +11,10 @@ smaller size, and each needs one equation of the Laplacian KᵀK and no product 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from graphtv import _core
 from graphtv._validate import Floats, Indices
@@ -20,6 +22,11 @@ from graphtv.decomposition.cosine_transform import cosine_solver
 from graphtv.decomposition.laplacian import has_factors, laplacian_solver
 from graphtv.graph.graph import Graph
 from graphtv.solver.tuning import Tuning
+
+LEAST_WEIGHT = 1e-6
+"""Relative to the largest weight. The Laplacian treats lighter edges as edges of this weight: it
+squares the weights, and would be singular in floating point.
+"""
 
 
 class Routing:
@@ -51,6 +58,7 @@ class Routing:
         self._penalty, self._n_channels, self._tuning = penalty, n_channels, tuning
         self._K = graph.gradient()
         self._Kt = self._K.T.tocsr()
+        self._correct = self._K  # flow of a potential
         self._solve: Callable[[Floats], Floats] | None = None
         self._steps = 0
 
@@ -92,8 +100,21 @@ class Routing:
             return
         self._solve, self._steps = cosine_solver(self._graph), self._tuning.routing_steps
         if self._solve is None:
-            self._steps = self._steps if has_factors(self._K) else 0
-            self._solve = laplacian_solver(self._K, *self._components)
+            graph = self._graph
+            weights = np.maximum(graph.weights, LEAST_WEIGHT * graph.weights.max())
+            is_even = np.array_equal(weights, graph.weights)
+            gradient = self._K if is_even else self._conducting(weights)
+            # Corrections are projections, as the steps need them, if they follow the weights.
+            self._steps = self._steps if is_even and has_factors(gradient) else 0
+            self._solve = laplacian_solver(gradient, *self._components)
+
+    def _conducting(self, weights: Floats) -> Any:
+        """Return the gradient with other weights, whose potentials have the flow w²∇φ / ω."""
+        graph = self._graph
+        gradient = Graph(graph.n_vertices, graph.edges, weights).gradient()
+        factors = weights / np.maximum(graph.weights, np.finfo(float).tiny)
+        self._correct = scipy.sparse.diags_array(factors) @ gradient
+        return gradient
 
     def _inside(self, p: Floats, size: float) -> Floats:
         """Return the nearest point in the ball of a size."""
@@ -105,7 +126,9 @@ class Routing:
     def _corrected(self, p: Floats, g: Floats) -> Floats:
         """Return the nearest flow with Kᵀp = -g."""
         rows = (self.along(p) + g).reshape(self._n_channels, -1)
-        return np.asarray(p - np.concatenate([self._K @ self._potential(row) for row in rows]))
+        return np.asarray(
+            p - np.concatenate([self._correct @ self._potential(row) for row in rows])
+        )
 
     def _potential(self, r: Floats) -> Floats:
         """Return φ with KᵀKφ = r without the means of r."""
