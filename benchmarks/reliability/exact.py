@@ -140,7 +140,8 @@ def _composed(
         for row, value in zip(rows, column, strict=True):
             for k, a in row:
                 s[k] -= a * value
-    found, constraint = problem.composite.solution_range, problem.constraint
+    u = np.array([float(value) for channel in points for value in channel])
+    found, constraint = problem.composite.range_of(u), problem.constraint
     ends = number(found.row_lower), number(found.row_upper)
     losses = [
         [_loss(problem.data, f, c, ends, number) for f, c in zip(*columns, strict=True)]

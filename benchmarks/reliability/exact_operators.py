@@ -37,6 +37,7 @@ from graphtv import (
     grid_graph,
     solve,
 )
+from graphtv.terms._arrays import to_core
 from reliability.exact import confirm, objectives
 from reliability.harness import Figures, Property
 from reliability.problems import make_graph
@@ -236,7 +237,7 @@ def check(seed: int, number: int) -> Figures:
         except Exception as error:
             raise AssertionError(f"{told}, tol {tol:g}, {result.status}: {error!r}") from error
     figures: Figures = {"problems": 1, result.status: 1}
-    if problem.composite.solution_range.is_proved:
+    if problem.composite.range_of(to_core(result.u)).is_proved:
         try:
             figures["compared points"] = check_bound(problem, result, A, rng)
         except Exception as error:

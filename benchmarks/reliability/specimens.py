@@ -56,6 +56,7 @@ INTERNAL_METHODS = {
     "labelled",
     "point",
     "with_zero",
+    "reordered",
     "core_between",
     "sublevel",
     "least_values",
@@ -191,6 +192,7 @@ SPECIMENS: dict[str, Callable[[], dict[str, Any]]] = {
     "PartitionedGraph.from_dask": lambda: {
         "sizes": [3, 3], "edges": _dask_array(EDGES), "weights": _dask_array(WEIGHTS)
     },
+    "PartitionedGraph.merged": lambda: {"n_channels": 1},
     "PartitionedGraph.neighbours": lambda: {"part": 0},
     "PartitionedGraph.vertex_rows": lambda: {},
     "FusedLassoPath.best": lambda: {"criterion": "bic"},

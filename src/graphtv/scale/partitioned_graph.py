@@ -241,7 +241,7 @@ class PartitionedGraph:
         """Return the graph with small parts merged, for signals with this many channels."""
         from graphtv.scale.merging import MergedNumbering, merging_of
 
-        merging = merging_of(self, n_channels)
+        merging = merging_of(self, as_count(n_channels, "n_channels", minimum=1))
         if merging is None:
             return self
         if self._whole is not None:
