@@ -306,9 +306,9 @@ class Problem:
         form = self._form
         if form.data is self._data:
             return self
-        return self.like(form.graph, form.data, form.penalty)
+        return self._like(form.graph, form.data, form.penalty)
 
-    def like(self, graph: Graph, data: DataTerm, penalty: Penalty | None = None) -> Problem:
+    def _like(self, graph: Graph, data: DataTerm, penalty: Penalty | None = None) -> Problem:
         """Return a problem for another representation of the same u, with the same labels."""
         other = Problem(graph, data, self._penalty if penalty is None else penalty)
         other._shape = self._shape

@@ -69,7 +69,7 @@ def renumbered(
         return None
     vertices, order, edges = found
     other = Graph._from_simple(graph.n_vertices, edges, graph.weights[order])
-    made = problem.like(other, reordered(vertices))
+    made = problem._like(other, reordered(vertices))
     return Renumbering(made, vertices, order)
 
 
