@@ -158,15 +158,18 @@ class CompositeObjective:
         return self._bound(self.primal(self.start), self.misfit.value_error(self.start))
 
     def range_of(self, u: Floats) -> SolutionRange:
-        """Return the interval from the objective of u, which is much smaller if u is good."""
+        """Return the interval from the objective of u, which is much smaller if u is good.
+
+        It contains u, also if it is an assumption that u contradicts.
+        """
         return self._range_of(u, self.misfit.map.apply(u), 1)
 
     def _range_of(self, u: Floats, x: Floats, n_threads: int) -> SolutionRange:
         error = self.misfit.effect(x, self.misfit.map.apply_error(u), x)[0]
         known = self._bound(self.primal_of(u, x, n_threads), error)
-        if not known < self._start_value:
-            return self.solution_range
-        return self._range_below(known)
+        is_better = known < self._start_value
+        found = self._range_below(known) if is_better else self.solution_range
+        return found.including(u, x)
 
     def _bound(self, primal: float, error: float) -> float:
         """Return an upper bound of an objective, given a bound on the error of the misfit."""

@@ -73,6 +73,15 @@ class SolutionRange(NamedTuple):
     row_upper: float
     is_proved: bool
 
+    def including(self, u: Floats, x: Floats) -> SolutionRange:
+        """Return the smallest range that also contains a point and its image."""
+        return self._replace(
+            lower=float(u.min(initial=self.lower)),
+            upper=float(u.max(initial=self.upper)),
+            row_lower=float(x.min(initial=self.row_lower)),
+            row_upper=float(x.max(initial=self.row_upper)),
+        )
+
 
 def solution_range(
     graph: Graph, penalty: _core.Penalty, misfit: Misfit, constraint: Constraint, primal: float
