@@ -13,6 +13,12 @@ from graphtv.operators.spectrum import Spectrum
 RNG = np.random.default_rng(0)
 
 
+def start(problem):
+    """Return 0 and its image."""
+    u = np.zeros(int(np.prod(problem.shape)))
+    return u, problem.misfit.map.apply(u)
+
+
 def problem_of(n_rows, n_columns, make):
     """Return a random matrix, a loss with weights of which some are 0, and the problem."""
     matrix = RNG.standard_normal((n_rows, n_columns))
@@ -26,7 +32,7 @@ def problem_of(n_rows, n_columns, make):
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array])
 def test_factored_step_solves_its_equation(make):
     matrix, loss, problem = problem_of(10, 40, make)
-    step = data_step(problem.misfit, np.zeros(40))
+    step = data_step(problem.misfit, *start(problem))
     assert isinstance(step, FactoredStep)
     for rho in (1.0, 0.3):
         check(step, matrix, loss, rho, RNG.standard_normal(40))
@@ -35,7 +41,7 @@ def test_factored_step_solves_its_equation(make):
 def test_conjugate_step_approaches_the_solution():
     matrix, loss, problem = problem_of(30, 36, aslinearoperator)
     spectrum = Spectrum((6, 6), True, np.full((6, 6), 30.0))  # a poor one
-    step, v = ConjugateStep(problem.misfit, spectrum, np.zeros(36)), RNG.standard_normal(36)
+    step, v = ConjugateStep(problem.misfit, spectrum, *start(problem)), RNG.standard_normal(36)
     for _ in range(5):
         step(v, 0.3, 1e-4, 50)
     check(lambda *_: None, matrix, loss, 0.3, v, step)
@@ -55,7 +61,7 @@ def test_channels_of_a_blurred_grid():
     A = Convolution(np.outer([1.0, 2.0, 1.0], [1.0, 2.0, 1.0]) / 16, (7, 8), "reflect")
     f = RNG.standard_normal((56, 2))
     problem = Problem(grid_graph((7, 8)), SquaredLoss(f), operator=A)
-    step, v = data_step(problem.misfit, np.zeros(112)), RNG.standard_normal(112)
+    step, v = data_step(problem.misfit, *start(problem)), RNG.standard_normal(112)
     calls = problem.misfit.map.calls
     step(v, 0.1, 0.5, 30)
     assert problem.misfit.map.calls == calls + 4  # one product with A and Aᵀ per channel

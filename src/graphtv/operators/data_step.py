@@ -38,10 +38,10 @@ class ConjugateStep:
         Aᵀh'(Aw).
     """
 
-    def __init__(self, misfit: Misfit, spectrum: Spectrum, start: Floats) -> None:
+    def __init__(self, misfit: Misfit, spectrum: Spectrum, start: Floats, image: Floats) -> None:
         self._misfit, self._spectrum = misfit, spectrum
         self._rows = misfit.row_curvatures
-        self.w, self.x = start, misfit.map.apply(start)
+        self.w, self.x = start, image
         self._refresh()
 
     def _refresh(self) -> None:
@@ -77,11 +77,11 @@ class ConjugateStep:
 class FactoredStep:
     """Steps by factorising the products of the rows of a matrix with each other."""
 
-    def __init__(self, misfit: Misfit, start: Floats) -> None:
+    def __init__(self, misfit: Misfit, start: Floats, image: Floats) -> None:
         self._misfit, self._roots = misfit, np.sqrt(misfit.row_curvatures)
         self._products = misfit.map.gram()
         self._factors: tuple[float, tuple[Floats, bool]] | None = None
-        self.w, self.x = start, misfit.map.apply(start)
+        self.w, self.x = start, image
         self.slope = misfit.map.adjoint(misfit.gradient(self.x))
 
     def __call__(self, v: Floats, rho: float, accuracy: float, at_most: int) -> None:
@@ -109,9 +109,12 @@ def has_few_rows(misfit: Misfit) -> bool:
     return misfit.map.is_matrix and misfit.n_channels == 1 and is_wide
 
 
-def data_step(misfit: Misfit, start: Floats) -> ConjugateStep | FactoredStep:
-    """Return the proximal steps of a sum of squares, by a factorisation or with a spectrum."""
+def data_step(misfit: Misfit, start: Floats, image: Floats) -> ConjugateStep | FactoredStep:
+    """Return the proximal steps of a sum of squares, by a factorisation or with a spectrum.
+
+    The first point has an image that is known.
+    """
     if has_few_rows(misfit):
-        return FactoredStep(misfit, start)
+        return FactoredStep(misfit, start, image)
     assert misfit.spectrum is not None
-    return ConjugateStep(misfit, misfit.spectrum, start)
+    return ConjugateStep(misfit, misfit.spectrum, start, image)

@@ -67,29 +67,33 @@ def spectrum_of(product: Product, shape: tuple[int, ...]) -> Spectrum | None:
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((2, math.prod(shape)))
     image, other = product(x), product(y)
-    largest = float(_estimate(x, image, shape, True, WIDTHS[-1]).max())
+    modes = {has_cosines: _modes(x, image, shape, has_cosines) for has_cosines in (True, False)}
+    largest = float(_estimate(*modes[True], WIDTHS[-1]).max())
     if not 0.0 < largest < math.inf or not np.isfinite(other).all():
         return None
     rho, found = USUAL * largest, []
-    for has_cosines in (True, False):
+    for has_cosines, pair in modes.items():
         for width in WIDTHS:
-            values = _estimate(x, image, shape, has_cosines, width)
-            spectrum = Spectrum(shape, has_cosines, values)
+            spectrum = Spectrum(shape, has_cosines, _estimate(*pair, width))
             spectrum.error = length(spectrum.solve(other + rho * y, rho) - y) / length(y)
             found.append(spectrum)
     best = min(found, key=lambda spectrum: spectrum.error)
     return best if best.error < WORST else None
 
 
-def _estimate(
-    x: Floats, image: Floats, shape: tuple[int, ...], has_cosines: bool, width: int
-) -> Floats:
-    """Return the diagonal from the image of x."""
+def _modes(
+    x: Floats, image: Floats, shape: tuple[int, ...], has_cosines: bool
+) -> tuple[Floats, Floats]:
+    """Return the products of the modes of x with those of its image, and with themselves."""
     if has_cosines:
         a, b = (scipy.fft.dctn(v.reshape(shape), norm="ortho") for v in (x, image))
     else:
         a, b = (scipy.fft.rfftn(v.reshape(shape)) for v in (x, image))
-    products, squares = (np.conj(a) * b).real, (np.conj(a) * a).real
+    return (np.conj(a) * b).real, (np.conj(a) * a).real
+
+
+def _estimate(products: Floats, squares: Floats, width: int) -> Floats:
+    """Return the diagonal, with the mean over neighbouring modes."""
     if width > 1:
         products, squares = (
             ndimage.uniform_filter(values, width, mode="nearest") for values in (products, squares)

@@ -6,6 +6,7 @@ import numpy as np
 
 from graphtv import _core
 from graphtv._validate import Floats
+from graphtv.operators.inner import inner
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.feasible_dual import FeasibleDual
@@ -85,3 +86,22 @@ class Composite:
 
     def conclude(self) -> None:
         """No-op: there is nothing to free."""
+
+
+class SmoothComposite(Composite):
+    """Base class of stages for a smooth h, whose iterations end as a whole or not at all."""
+
+    def advance(self, at_most: int) -> None:
+        """Do one iteration; if the watch expires, u does not change."""
+        try:
+            with self._watch:
+                self._advance()
+        except _core.Expired:
+            return
+
+    def _advance(self) -> None:
+        raise NotImplementedError
+
+    def _curvature_along(self, image: Floats, length: float) -> float:
+        """Return the curvature of h(Au) along a move, given its image and its squared length."""
+        return inner(self._misfit.row_curvatures * image, image) / length

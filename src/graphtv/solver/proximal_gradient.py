@@ -20,12 +20,12 @@ from graphtv.operators.inner import inner
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
 from graphtv.solver.column_metric import column_metric
-from graphtv.solver.composite import Composite
+from graphtv.solver.composite import SmoothComposite
 from graphtv.solver.tuning import Tuning
 from graphtv.solver.tv_step import TvStep, can_scale
 
 
-class ProximalGradient(Composite):
+class ProximalGradient(SmoothComposite):
     """Accelerated proximal gradient steps."""
 
     method = "proximal_gradient"
@@ -47,7 +47,6 @@ class ProximalGradient(Composite):
         self._metric: float | Floats = 1.0 if metric is None else metric
         kernel = kernel if metric is None else "forests"
         self._step = TvStep(problem, kernel, watch, n_threads, tuning)
-        self._weights = self._misfit.row_curvatures
         self._before = self.u, self.x
         self._t, self._is_plain = 1.0, False
         self._L = self._first_curvature()
@@ -65,17 +64,6 @@ class ProximalGradient(Composite):
         if length == 0.0:
             return 1.0
         return self._curvature_along(self._misfit.map.apply(move), length) or 1.0
-
-    def _curvature_along(self, image: Floats, length: float) -> float:
-        return inner(self._weights * image, image) / length
-
-    def advance(self, at_most: int) -> None:
-        """Do one iteration; if the watch expires, nothing changes."""
-        try:
-            with self._watch:
-                self._advance()
-        except _core.Expired:
-            return
 
     def _advance(self) -> None:
         t = 0.5 + math.sqrt(0.25 + self._t**2)

@@ -21,12 +21,12 @@ from graphtv.operators.data_step import data_step
 from graphtv.operators.inner import inner
 from graphtv.problem import Problem
 from graphtv.solver.certificate import Certificate
-from graphtv.solver.composite import Composite
+from graphtv.solver.composite import SmoothComposite
 from graphtv.solver.tuning import Tuning
 from graphtv.solver.tv_step import TvStep
 
 
-class Splitting(Composite):
+class Splitting(SmoothComposite):
     """ADMM for a quadratic loss."""
 
     method = "admm"
@@ -43,7 +43,7 @@ class Splitting(Composite):
     ) -> None:
         super().__init__(problem, watch, n_threads, warm, tuning)
         self._step = TvStep(problem, kernel, watch, n_threads, tuning)
-        self._data = data_step(self._misfit, self.u)
+        self._data = data_step(self._misfit, self.u, self.x)
         self._multiplier: Floats = 0.0 * self.u if warm is None else -self._data.slope
         self._rho = tuning.first_penalty * self._first_curvature()
         self._anchor = self.u, self._multiplier
@@ -60,16 +60,7 @@ class Splitting(Composite):
         size = inner(move, move)
         if size == 0.0:
             return 1.0
-        image = self._misfit.map.apply(move)
-        return inner(self._misfit.row_curvatures * image, image) / size or 1.0
-
-    def advance(self, at_most: int) -> None:
-        """Do one iteration; if the watch expires, u does not change."""
-        try:
-            with self._watch:
-                self._advance()
-        except _core.Expired:
-            return
+        return self._curvature_along(self._misfit.map.apply(move), size) or 1.0
 
     def _advance(self) -> None:
         t, rho, before = self._tuning, self._rho, self._data.w
